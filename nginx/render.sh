@@ -1,0 +1,39 @@
+#!/bin/sh
+# Writes agentsim.conf.in with its places filled in to OUT ("-": standard output).
+# Each place has an environment variable of the same name; a private instance sets them all.
+set -eu
+
+if [ $# -ne 1 ]; then
+    echo "usage: [RUNTIME_DIR=...] [STATE_DIR=...] [WWW_DIR=...] [CONF_DIR=...] [PUBLIC_LISTEN=...]" >&2
+    echo "       [INTERNAL_LISTEN=...] [ACCESS_LOG=FILE|off] $0 OUT|-" >&2
+    exit 2
+fi
+here=$(cd "$(dirname "$0")" && pwd)
+state=${STATE_DIR:-/var/lib/agentsim}
+
+# In nginx's words, a path with such a character would need quoting that depends on where it stands.
+fill() {
+    case $2 in
+    *[!A-Za-z0-9_./:@+=,\[\]-]* | '')
+        echo "render.sh: $1 is '$2'; only letters, digits and _./:@+=,[]- are possible" >&2
+        exit 1
+        ;;
+    esac
+    printf 's|@%s@|%s|g\n' "$1" "$2"
+}
+
+script=$(
+    fill RUNTIME_DIR "${RUNTIME_DIR:-/run/agentsim}"
+    fill STATE_DIR "$state"
+    fill WWW_DIR "${WWW_DIR:-/opt/agentsim/www}"
+    fill CONF_DIR "${CONF_DIR:-/opt/agentsim/nginx}"
+    fill PUBLIC_LISTEN "${PUBLIC_LISTEN:-127.0.0.1:8080}"
+    fill INTERNAL_LISTEN "${INTERNAL_LISTEN:-127.0.0.1:8001}"
+    fill ACCESS_LOG "${ACCESS_LOG:-$state/nginx/access.log}"
+)
+if [ "$1" = - ]; then
+    sed "$script" "$here/agentsim.conf.in"
+else
+    sed "$script" "$here/agentsim.conf.in" >"$1.new"
+    mv "$1.new" "$1"
+fi
