@@ -1,0 +1,210 @@
+#include "shared/base/buf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "shared/base/mem.h"
+#include "shared/base/str.h"
+
+void buf_init(struct buf *b, size_t max)
+{
+    *b = (struct buf){ .max = max };
+}
+
+void buf_release(struct buf *b)
+{
+    if (!b)
+        return;
+    mem_free(b->data);
+    *b = (struct buf){ .max = b->max };
+}
+
+void cleanup_buf_release(struct buf *b)
+{
+    buf_release(b);
+}
+
+void buf_clear(struct buf *b)
+{
+    b->len = 0;
+    b->failed = false;
+    if (b->data)
+        b->data[0] = '\0';
+}
+
+bool buf_failed(const struct buf *b)
+{
+    return b->failed;
+}
+
+int buf_reserve(struct buf *b, size_t more)
+{
+    size_t need, cap;
+    char *bigger;
+
+    if (b->failed)
+        return -1;
+    if (__builtin_add_overflow(b->len, more, &need) || need > b->max || need == (size_t)-1)
+        goto fail;
+    if (need + 1 <= b->cap)
+        return 0;
+    cap = b->cap ? b->cap : 64;
+    while (cap < need + 1)
+        cap = cap > b->max / 2 ? b->max + 1 : cap * 2;
+    bigger = mem_resize(b->data, cap, 1);
+    if (!bigger)
+        goto fail;
+    b->data = bigger;
+    b->cap = cap;
+    b->data[b->len] = '\0';
+    return 0;
+fail:
+    b->failed = true;
+    return -1;
+}
+
+int buf_add(struct buf *b, const void *data, size_t len)
+{
+    if (buf_reserve(b, len) < 0)
+        return -1;
+    if (len)
+        memcpy(b->data + b->len, data, len);
+    b->len += len;
+    b->data[b->len] = '\0';
+    return 0;
+}
+
+int buf_add_str(struct buf *b, const char *s)
+{
+    return buf_add(b, s, strlen(s));
+}
+
+int buf_add_char(struct buf *b, char c)
+{
+    return buf_add(b, &c, 1);
+}
+
+int buf_add_vfmt(struct buf *b, const char *fmt, va_list ap)
+{
+    va_list again;
+    int n;
+
+    va_copy(again, ap);
+    n = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    if (n < 0 || buf_reserve(b, (size_t)n) < 0) {
+        b->failed = true;
+        return -1;
+    }
+    vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
+    b->len += (size_t)n;
+    return 0;
+}
+
+int buf_add_fmt(struct buf *b, const char *fmt, ...)
+{
+    va_list ap;
+    int r;
+
+    va_start(ap, fmt);
+    r = buf_add_vfmt(b, fmt, ap);
+    va_end(ap);
+    return r;
+}
+
+int buf_add_repeat(struct buf *b, char c, size_t n)
+{
+    if (buf_reserve(b, n) < 0)
+        return -1;
+    memset(b->data + b->len, c, n);
+    b->len += n;
+    b->data[b->len] = '\0';
+    return 0;
+}
+
+void buf_consume(struct buf *b, size_t n)
+{
+    if (n >= b->len) {
+        b->len = 0;
+    } else {
+        memmove(b->data, b->data + n, b->len - n);
+        b->len -= n;
+    }
+    if (b->data)
+        b->data[b->len] = '\0';
+}
+
+char *buf_steal(struct buf *b, size_t *ret_len)
+{
+    char *data;
+
+    if (b->failed)
+        return NULL;
+    if (!b->data && buf_reserve(b, 0) < 0)
+        return NULL;
+    data = b->data;
+    if (ret_len)
+        *ret_len = b->len;
+    *b = (struct buf){ .max = b->max };
+    return data;
+}
+
+/* Two-letter escapes of JSON (RFC 8259, section 7); 0 for none. */
+static char json_short_escape(unsigned char c)
+{
+    switch (c) {
+    case '"':
+    case '\\':
+        return (char)c;
+    case '\b':
+        return 'b';
+    case '\f':
+        return 'f';
+    case '\n':
+        return 'n';
+    case '\r':
+        return 'r';
+    case '\t':
+        return 't';
+    default:
+        return 0;
+    }
+}
+
+static bool json_plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+int buf_add_json_str(struct buf *b, const char *s, size_t len)
+{
+    size_t i = 0, start;
+
+    buf_add_char(b, '"');
+    while (i < len) {
+        unsigned char c = (unsigned char)s[i];
+        size_t width;
+
+        for (start = i; i < len && json_plain((unsigned char)s[i]); i++)
+            ;
+        if (i > start) {
+            buf_add(b, s + start, i - start);
+            continue;
+        }
+        if (json_short_escape(c)) {
+            buf_add_char(b, '\\');
+            buf_add_char(b, json_short_escape(c));
+            i++;
+        } else if (c < 0x20 || c == 0x7f) {
+            buf_add_fmt(b, "\\u%04x", c);
+            i++;
+        } else if (utf8_decode(s + i, len - i, &width) >= 0) {
+            buf_add(b, s + i, width);
+            i += width;
+        } else {
+            buf_add_str(b, UTF8_REPLACEMENT);
+            i += width;
+        }
+    }
+    return buf_add_char(b, '"');
+}

@@ -1,0 +1,84 @@
+#include "shared/base/err.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "shared/base/str.h"
+
+static const struct {
+    int http;
+    int ws;
+} statuses[ERR__MAX] = {
+    [ERR_NONE] = { 200, 1000 },      [ERR_BAD_REQUEST] = { 400, 4400 }, [ERR_SCHEMA] = { 422, 4400 },
+    [ERR_AUTH] = { 401, 4401 },      [ERR_FORBIDDEN] = { 403, 4404 },   [ERR_NOT_FOUND] = { 404, 4404 },
+    [ERR_TOO_LARGE] = { 413, 1009 }, [ERR_CONFLICT] = { 409, 4409 },    [ERR_LIMIT] = { 429, 4429 },
+    [ERR_UPSTREAM] = { 502, 1011 },  [ERR_UNAVAILABLE] = { 503, 1011 }, [ERR_INTERNAL] = { 500, 1011 },
+};
+
+/* Formatting into a fixed buffer can split a UTF-8 character; JSON answers need whole ones. */
+static void finish(struct err *err)
+{
+    err->msg[utf8_floor(err->msg, strlen(err->msg))] = '\0';
+}
+
+int err_set(struct err *err, enum err_kind kind, int errnum, const char *fmt, ...)
+{
+    va_list ap;
+    int n;
+
+    if (!err)
+        return -1;
+    err->kind = kind;
+    err->errnum = errnum;
+    err->wait = 0;
+    va_start(ap, fmt);
+    n = vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
+    va_end(ap);
+    if (n < 0)
+        err->msg[0] = '\0';
+    if (errnum && n >= 0 && (size_t)n < sizeof(err->msg))
+        snprintf(err->msg + n, sizeof(err->msg) - (size_t)n, ": %s", strerror(errnum));
+    finish(err);
+    return -1;
+}
+
+int err_wrap(struct err *err, const char *fmt, ...)
+{
+    char old[sizeof(err->msg)];
+    va_list ap;
+    int n;
+
+    if (!err)
+        return -1;
+    memcpy(old, err->msg, sizeof(old));
+    va_start(ap, fmt);
+    n = vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
+    va_end(ap);
+    if (n >= 0 && (size_t)n < sizeof(err->msg))
+        snprintf(err->msg + n, sizeof(err->msg) - (size_t)n, ": %s", old);
+    finish(err);
+    return -1;
+}
+
+int err_nomem(struct err *err)
+{
+    return err_set(err, ERR_INTERNAL, ENOMEM, "out of memory");
+}
+
+void err_clear(struct err *err)
+{
+    if (err)
+        *err = (struct err){ 0 };
+}
+
+int err_http_status(enum err_kind kind)
+{
+    return (unsigned)kind < ERR__MAX ? statuses[kind].http : 500;
+}
+
+int err_ws_code(enum err_kind kind)
+{
+    return (unsigned)kind < ERR__MAX ? statuses[kind].ws : 1011;
+}

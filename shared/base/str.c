@@ -1,0 +1,200 @@
+#include "shared/base/str.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "shared/base/mem.h"
+
+/* Well-formed byte sequences, Unicode standard table 3-7: the second byte's range depends on the first. */
+static const struct {
+    unsigned char lo, hi; /* first byte */
+    unsigned char width;
+    unsigned char lo2, hi2; /* second byte */
+} utf8_rows[] = {
+    { 0xc2, 0xdf, 2, 0x80, 0xbf }, { 0xe0, 0xe0, 3, 0xa0, 0xbf }, { 0xe1, 0xec, 3, 0x80, 0xbf },
+    { 0xed, 0xed, 3, 0x80, 0x9f }, { 0xee, 0xef, 3, 0x80, 0xbf }, { 0xf0, 0xf0, 4, 0x90, 0xbf },
+    { 0xf1, 0xf3, 4, 0x80, 0xbf }, { 0xf4, 0xf4, 4, 0x80, 0x8f },
+};
+
+int32_t utf8_decode(const char *s, size_t len, size_t *ret_width)
+{
+    const unsigned char *u = (const unsigned char *)s;
+    int32_t cp;
+    size_t i, k;
+
+    *ret_width = len ? 1 : 0;
+    if (!len)
+        return -1;
+    if (u[0] < 0x80)
+        return u[0];
+    for (i = 0; i < ARRAY_LEN(utf8_rows); i++)
+        if (u[0] >= utf8_rows[i].lo && u[0] <= utf8_rows[i].hi)
+            break;
+    if (i == ARRAY_LEN(utf8_rows))
+        return -1;
+    cp = u[0] & (0x7f >> utf8_rows[i].width);
+    for (k = 1; k < utf8_rows[i].width; k++) {
+        unsigned char lo = k == 1 ? utf8_rows[i].lo2 : 0x80;
+        unsigned char hi = k == 1 ? utf8_rows[i].hi2 : 0xbf;
+
+        if (k >= len || u[k] < lo || u[k] > hi) {
+            *ret_width = k;
+            return -1;
+        }
+        cp = (cp << 6) | (u[k] & 0x3f);
+    }
+    *ret_width = utf8_rows[i].width;
+    return cp;
+}
+
+size_t utf8_encode(uint32_t cp, char *out)
+{
+    if (cp < 0x80) {
+        out[0] = (char)cp;
+        return 1;
+    }
+    if (cp < 0x800) {
+        out[0] = (char)(0xc0 | (cp >> 6));
+        out[1] = (char)(0x80 | (cp & 0x3f));
+        return 2;
+    }
+    if (cp < 0x10000) {
+        out[0] = (char)(0xe0 | (cp >> 12));
+        out[1] = (char)(0x80 | ((cp >> 6) & 0x3f));
+        out[2] = (char)(0x80 | (cp & 0x3f));
+        return 3;
+    }
+    out[0] = (char)(0xf0 | (cp >> 18));
+    out[1] = (char)(0x80 | ((cp >> 12) & 0x3f));
+    out[2] = (char)(0x80 | ((cp >> 6) & 0x3f));
+    out[3] = (char)(0x80 | (cp & 0x3f));
+    return 4;
+}
+
+bool utf8_valid(const char *s, size_t len)
+{
+    size_t i = 0, width;
+
+    while (i < len) {
+        if ((unsigned char)s[i] < 0x80) {
+            i++;
+            continue;
+        }
+        if (utf8_decode(s + i, len - i, &width) < 0)
+            return false;
+        i += width;
+    }
+    return true;
+}
+
+size_t utf8_floor(const char *s, size_t len)
+{
+    size_t back, width;
+
+    for (back = 1; back <= 3 && back <= len; back++) {
+        unsigned char c = (unsigned char)s[len - back];
+
+        if (c < 0x80)
+            return len;
+        if (c >= 0xc0) { /* a first byte: is its character complete? */
+            if (utf8_decode(s + len - back, back, &width) >= 0 || width < back)
+                return len;
+            return len - back;
+        }
+    }
+    return len;
+}
+
+bool str_eq(const char *a, const char *b)
+{
+    if (!a || !b)
+        return a == b;
+    return strcmp(a, b) == 0;
+}
+
+bool str_starts(const char *s, const char *prefix)
+{
+    return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+bool str_ends(const char *s, const char *suffix)
+{
+    size_t n = strlen(s), m = strlen(suffix);
+
+    return n >= m && memcmp(s + n - m, suffix, m) == 0;
+}
+
+int str_to_int(const char *s, int64_t min, int64_t max, int64_t *ret)
+{
+    char *end;
+    long long v;
+
+    if (!s || !((*s >= '0' && *s <= '9') || *s == '-' || *s == '+'))
+        return -1;
+    errno = 0;
+    v = strtoll(s, &end, 10);
+    if (errno || *end || end == s || v < min || v > max)
+        return -1;
+    *ret = v;
+    return 0;
+}
+
+int str_to_double(const char *s, double *ret)
+{
+    char *end;
+    double v;
+
+    if (!s || !*s || !strchr("+-.0123456789", *s))
+        return -1;
+    errno = 0;
+    v = strtod(s, &end);
+    if (*end || end == s || !isfinite(v) || strpbrk(s, "xXpP"))
+        return -1;
+    *ret = v;
+    return 0;
+}
+
+int str_to_bool(const char *s, bool *ret)
+{
+    static const struct {
+        const char *word;
+        bool value;
+    } words[] = {
+        { "1", true },  { "true", true },   { "yes", true }, { "on", true },
+        { "0", false }, { "false", false }, { "no", false }, { "off", false },
+    };
+    size_t i;
+
+    for (i = 0; s && i < ARRAY_LEN(words); i++) {
+        if (strcasecmp(s, words[i].word) == 0) {
+            *ret = words[i].value;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+bool str_eq_consttime(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b), i;
+    unsigned char diff = n != m;
+
+    for (i = 0; i < n; i++)
+        diff |= (unsigned char)(a[i] ^ b[m ? i % m : 0]);
+    return diff == 0;
+}
+
+void str_hex(const uint8_t *data, size_t len, char *out)
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t i;
+
+    for (i = 0; i < len; i++) {
+        out[2 * i] = digits[data[i] >> 4];
+        out[2 * i + 1] = digits[data[i] & 15];
+    }
+    out[2 * len] = '\0';
+}

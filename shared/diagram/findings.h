@@ -1,0 +1,33 @@
+/* shared/diagram/findings.h -- what is wrong with a diagram: one entry per finding, in the order of the rules.
+ * Owned by the caller; release frees. A full list (FINDINGS_MAX) or short memory is said by `truncated`. */
+#ifndef DIAGRAM_FINDINGS_H
+#define DIAGRAM_FINDINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define FINDINGS_MAX 1000
+
+enum finding_class { FINDING_ERROR, FINDING_WARNING };
+
+struct finding {
+    enum finding_class severity;
+    int rule;      /* number in section 5 of the agent diagram contract; 0 = shape of the document */
+    char *where;   /* JSON path or element, "model.elements.s1.name", "" = whole diagram */
+    char *message; /* a sentence that names the element, field, value */
+};
+
+struct findings {
+    struct finding *items;
+    size_t len, cap, errors;
+    bool truncated;
+};
+
+void findings_init(struct findings *f);
+void findings_release(struct findings *f);
+
+/* Adds one; where NULL = "". Always -1 for errors and 0 for warnings, so that phase A can `return finding_add(...)`. */
+int finding_add(struct findings *f, enum finding_class severity, int rule, const char *where, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+
+#endif

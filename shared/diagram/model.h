@@ -1,0 +1,188 @@
+/* shared/diagram/model.h -- an agent as its diagram means it; the one structure between reading and writing.
+ * Filled by read.h (from JSON) or shared/buml (from B-UML text), checked by check.h, emitted by shared/generate and shared/buml.
+ * struct model owns everything below it: model_release() frees all. Strings are UTF-8 without NUL, NULL = not set.
+ * Cross references are indexes into the model's arrays (stable, unlike pointers into growing arrays); MODEL_NONE = none.
+ * Section numbers refer to the agent diagram contract. */
+#ifndef DIAGRAM_MODEL_H
+#define DIAGRAM_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shared/json/value.h"
+
+#define MODEL_NONE ((size_t)-1)
+
+struct str_list {
+    char **items;
+    size_t len, cap;
+};
+
+struct llm { /* 2.4, 2.5 */
+    char *name;
+    const struct llm_provider *provider; /* provider.h; a const table row */
+    struct value parameters;             /* VALUE_OBJECT */
+    int64_t num_previous_messages;
+    char *global_context;
+};
+
+struct tool { char *name, *description, *code; };
+struct skill { char *name, *content, *description; };
+
+struct workspace {
+    char *name, *path, *description;
+    bool writable;
+    int64_t max_read_bytes;
+};
+
+struct intent {
+    char *name, *description;
+    struct str_list sentences;
+};
+
+struct gui {
+    char *gui_id, *width;
+    bool persist, is_form;
+    struct value design; /* guiModel as it came, VALUE_NULL for none; shared/gui reads it */
+};
+
+struct rag {
+    char *name;
+    bool ollama;             /* else OpenAI embeddings */
+    char *embedding_provider, *embedding_base_url, *embedding_model;
+    char *llm_name;          /* "" = default LLM */
+    char *llm_prompt;
+    int64_t k, num_previous_messages;
+    bool hybrid;
+    double bm25_weight;
+};
+
+enum action_kind { /* 3.1 */
+    ACTION_TEXT, ACTION_LLM, ACTION_LLM_CHAT, ACTION_RAG, ACTION_DB, ACTION_CODE, ACTION_WEB_CRAWL,
+    ACTION_MARKDOWN, ACTION_HTML, ACTION_SPEECH, ACTION_OPTIONS, ACTION_LOCATION,
+    ACTION_FILE, ACTION_IMAGE, ACTION_DATAFRAME, ACTION_PLOTLY, ACTION_GUI, ACTION__MAX
+};
+
+enum db_operation { DB_ANY, DB_SELECT, DB_INSERT, DB_UPDATE, DB_DELETE, DB__MAX };
+
+struct action { /* one struct for all kinds; fields a kind does not have stay zero (3.2, 3.3) */
+    enum action_kind kind;
+    char *id;                     /* element id, for messages */
+    char *text;                   /* text, markdown, HTML, speech: what is sent; code: dedented source; RAG: store name; crawl: initial URL; GUI: GUI id; SQL: see sql */
+    bool use_session_vars;        /* of text; of system prompt and RAG prompt below */
+    char *prompt;                 /* system prompt (LLM kinds), RAG prompt, crawl: system message prefix */
+    bool prompt_use_session_vars;
+    bool input_custom;            /* inputPromptMode == custom */
+    char *input_prompt;
+    bool input_use_session_vars;
+    char *store_in_session;
+    bool send_reply;
+    char *llm_name;               /* NULL = default LLM */
+    /* DB */
+    bool db_sql;                  /* dbQueryMode == sql */
+    char *db_custom_name;         /* dbSelectionType custom and a name given, else NULL (db1) */
+    bool db_selection_custom;
+    enum db_operation db_operation;
+    char *sql;
+    /* web crawl */
+    int64_t max_depth, max_pages;
+    char *crawl_format, *base_url_prefix, *no_crawl_message;
+    bool run_crawl;
+    /* the rest */
+    bool has_audio_speed;
+    double audio_speed;
+    struct str_list options;
+    double latitude, longitude;
+    bool persist, is_form;        /* GUI */
+    char *width;
+    char *code_function;          /* code: name of its one function */
+};
+
+struct action_list {
+    struct action *items;
+    size_t len, cap;
+};
+
+enum transition_kind { /* 4.4, 4.5 */
+    TRANSITION_INTENT, TRANSITION_NO_INTENT, TRANSITION_VARIABLE, TRANSITION_FILE, TRANSITION_FORM,
+    TRANSITION_AUTO, TRANSITION_CUSTOM, TRANSITION__MAX
+};
+
+enum event_kind { /* 4.5 */
+    EVENT_NONE, EVENT_RECEIVE_TEXT, EVENT_RECEIVE_JSON, EVENT_RECEIVE_FILE, EVENT_DUMMY, EVENT_WILDCARD,
+    EVENT_RECEIVE_MESSAGE, EVENT_GUI, EVENT__MAX
+};
+
+enum compare_op { COMPARE_LT, COMPARE_LE, COMPARE_EQ, COMPARE_GE, COMPARE_GT, COMPARE_NE, COMPARE__MAX };
+
+struct condition {
+    char *source;      /* Python as drawn */
+    char *label;       /* condition_<n>_<i>, 4.5 */
+    char *function;    /* the def that decides [V3]; filled by lint (check.h), NULL before */
+    int parameters;    /* 1 or 2, filled likewise */
+};
+
+struct transition {
+    enum transition_kind kind;
+    char *id;                    /* relationship id, for messages */
+    size_t target;               /* index of the state */
+    size_t intent;               /* INTENT: index, or MODEL_NONE when not registered (rule 13) */
+    char *intent_name;           /* INTENT: as drawn, trimmed */
+    char *variable;              /* VARIABLE */
+    enum compare_op op;
+    struct value target_value;
+    struct str_list file_types;  /* FILE: mapped (4.8); empty = any */
+    char *form_id;               /* FORM: NULL = any form */
+    enum event_kind event;       /* CUSTOM */
+    char *gui_id;                /* CUSTOM with EVENT_GUI: filter or NULL */
+    struct condition *conditions;/* CUSTOM */
+    size_t conditions_len;
+};
+
+struct state {
+    char *id, *name, *description;
+    bool reasoning, initial;
+    bool has_body, has_fallback; /* a body exists only if at least one action was added */
+    struct action_list body, fallback;
+    struct transition *transitions;
+    size_t transitions_len, transitions_cap;
+    /* reasoning */
+    char *llm_name;
+    int64_t max_steps;
+    bool task_planning, stream_steps;
+    char *system_prompt, *fallback_message;
+};
+
+enum platform { PLATFORM_WEBSOCKET, PLATFORM_STREAMLIT, PLATFORM_TELEGRAM, PLATFORM_DEFAULT };
+
+struct settings { /* section 6, flattened; what changes a program */
+    char *default_llm_name, *language, *source_language;
+    enum platform platform;
+    bool classical_intents;
+    char *classifier_llm_name;   /* llm.name */
+    char *classifier_llm_model;  /* llm.model */
+    bool speech_input, speech_output;
+    struct value personalization;/* personalizationMapping, VALUE_NULL = none */
+};
+
+struct model {
+    char *name, *description;
+    struct llm *llms;             size_t llms_len, llms_cap;
+    struct tool *tools;           size_t tools_len, tools_cap;
+    struct skill *skills;         size_t skills_len, skills_cap;
+    struct workspace *workspaces; size_t workspaces_len, workspaces_cap;
+    struct intent *intents;       size_t intents_len, intents_cap;
+    struct gui *guis;             size_t guis_len, guis_cap;
+    struct rag *rags;             size_t rags_len, rags_cap;
+    struct state *states;         size_t states_len, states_cap; /* initial state first (4.2) */
+    size_t default_llm;           /* index or MODEL_NONE */
+    bool uses_custom_code;        /* restriction switch, section 9 [V22] */
+    struct settings settings;
+    char *config_yaml;            /* configYaml, NULL = default file */
+};
+
+void model_init(struct model *m);
+void model_release(struct model *m);
+
+#endif

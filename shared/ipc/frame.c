@@ -1,0 +1,214 @@
+#include "shared/ipc/frame.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "shared/base/io.h"
+#include "shared/base/mem.h"
+
+#define FILL_CHUNK 65536
+#define FILL_ROUNDS 4
+
+static void header_write(uint8_t h[FRAME_HEADER], uint16_t type, uint32_t len)
+{
+    memset(h, 0, FRAME_HEADER);
+    memcpy(h, &len, sizeof(len));
+    memcpy(h + 4, &type, sizeof(type));
+}
+
+static int header_read(const uint8_t *h, size_t max, uint16_t *ret_type, uint32_t *ret_len, struct err *err)
+{
+    uint16_t zero;
+
+    memcpy(ret_len, h, sizeof(*ret_len));
+    memcpy(ret_type, h + 4, sizeof(*ret_type));
+    memcpy(&zero, h + 6, sizeof(zero));
+    if (zero || *ret_len > max || *ret_len > FRAME_MAX)
+        return err_set(err, ERR_UPSTREAM, 0, "malformed or oversized message (%u bytes, type %u)", *ret_len, *ret_type);
+    return 0;
+}
+
+int frame_send(int sock, uint16_t type, const struct buf *payload, int fd, struct err *err)
+{
+    uint8_t h[FRAME_HEADER];
+
+    if (payload && (buf_failed(payload) || payload->len > FRAME_MAX))
+        return err_set(err, ERR_INTERNAL, 0, "message of type %u does not fit", type);
+    header_write(h, type, payload ? (uint32_t)payload->len : 0);
+    if (io_send_fd(sock, h, sizeof(h), fd) < 0)
+        return err_set(err, ERR_UNAVAILABLE, errno, "send");
+    if (payload && io_write_all(sock, payload->data, payload->len) < 0)
+        return err_set(err, ERR_UNAVAILABLE, errno, "send");
+    return 0;
+}
+
+int frame_send_empty(int sock, uint16_t type, struct err *err)
+{
+    return frame_send(sock, type, NULL, -1, err);
+}
+
+/* The descriptor comes with the first byte of the header. */
+static int recv_header(int sock, uint8_t h[FRAME_HEADER], int *ret_fd, struct err *err)
+{
+    ssize_t n = io_recv_fd(sock, h, FRAME_HEADER, ret_fd);
+
+    if (n == 0)
+        return 0;
+    if (n < 0)
+        return err_set(err, ERR_UNAVAILABLE, errno, "receive");
+    if (n < FRAME_HEADER && io_read_all(sock, h + n, FRAME_HEADER - (size_t)n) <= 0)
+        return err_set(err, ERR_UNAVAILABLE, errno, "receive");
+    return 1;
+}
+
+int frame_recv(int sock, uint16_t *ret_type, struct buf *payload, int *ret_fd, struct err *err)
+{
+    uint8_t h[FRAME_HEADER];
+    auto_fd int fd = -1;
+    uint16_t type;
+    uint32_t len;
+    int r = recv_header(sock, h, &fd, err);
+
+    if (r <= 0)
+        return r;
+    buf_clear(payload);
+    if (header_read(h, payload->max, &type, &len, err) < 0)
+        return -1;
+    if (buf_reserve(payload, len) < 0)
+        return err_nomem(err);
+    if (len && io_read_all(sock, payload->data, len) <= 0)
+        return err_set(err, ERR_UNAVAILABLE, errno, "receive");
+    payload->len = len;
+    if (payload->data)
+        payload->data[len] = '\0';
+    *ret_type = type;
+    if (ret_fd)
+        *ret_fd = steal_fd(fd);
+    return 1;
+}
+
+void frame_reader_init(struct frame_reader *r, size_t max_payload)
+{
+    *r = (struct frame_reader){ .max = max_payload };
+    buf_init(&r->in, max_payload + FRAME_HEADER + FILL_CHUNK * FILL_ROUNDS);
+}
+
+void frame_reader_release(struct frame_reader *r)
+{
+    if (r)
+        buf_release(&r->in);
+}
+
+/* Big bursts must not leave every connection with a big buffer for life. */
+static void compact(struct frame_reader *r)
+{
+    if (r->pos == r->in.len && r->in.cap > 2 * FILL_CHUNK)
+        buf_release(&r->in);
+    else if (r->pos)
+        buf_consume(&r->in, r->pos);
+    r->pos = 0;
+}
+
+int frame_reader_fill(struct frame_reader *r, int sock, struct err *err)
+{
+    int round;
+
+    compact(r);
+    for (round = 0; round < FILL_ROUNDS && r->in.len + FILL_CHUNK <= r->in.max; round++) {
+        ssize_t n;
+
+        if (buf_reserve(&r->in, FILL_CHUNK) < 0)
+            return err_nomem(err);
+        n = read(sock, r->in.data + r->in.len, FILL_CHUNK);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            return 1;
+        if (n < 0)
+            return err_set(err, ERR_UNAVAILABLE, errno, "receive");
+        if (n == 0)
+            return round ? 1 : 0; /* what came before the end is handled first */
+        r->in.len += (size_t)n;
+        r->in.data[r->in.len] = '\0';
+        if (n < FILL_CHUNK)
+            return 1;
+    }
+    return 1;
+}
+
+int frame_reader_next(struct frame_reader *r, uint16_t *ret_type, const void **ret_payload, size_t *ret_len,
+                      struct err *err)
+{
+    size_t have = r->in.len - r->pos;
+    const uint8_t *h = (const uint8_t *)r->in.data + r->pos;
+    uint32_t len;
+
+    if (have < FRAME_HEADER)
+        return 0;
+    if (header_read(h, r->max, ret_type, &len, err) < 0)
+        return -1;
+    if (have - FRAME_HEADER < len)
+        return 0;
+    *ret_payload = h + FRAME_HEADER;
+    *ret_len = len;
+    r->pos += FRAME_HEADER + (size_t)len;
+    return 1;
+}
+
+void frame_writer_init(struct frame_writer *w, size_t max)
+{
+    *w = (struct frame_writer){ 0 };
+    buf_init(&w->out, max);
+}
+
+void frame_writer_release(struct frame_writer *w)
+{
+    if (w)
+        buf_release(&w->out);
+}
+
+int frame_writer_put(struct frame_writer *w, uint16_t type, const void *payload, size_t len)
+{
+    uint8_t h[FRAME_HEADER];
+
+    if (len > FRAME_MAX)
+        return -1;
+    if (w->pos && (w->pos == w->out.len || w->pos > w->out.cap / 2)) {
+        buf_consume(&w->out, w->pos);
+        w->pos = 0;
+    }
+    header_write(h, type, (uint32_t)len);
+    if (buf_reserve(&w->out, sizeof(h) + len) < 0) {
+        w->out.failed = false; /* what waits is whole and may still be sent */
+        return -1;
+    }
+    buf_add(&w->out, h, sizeof(h));
+    buf_add(&w->out, payload, len);
+    return 0;
+}
+
+size_t frame_writer_pending(const struct frame_writer *w)
+{
+    return w->out.len - w->pos;
+}
+
+int frame_writer_flush(struct frame_writer *w, int sock)
+{
+    while (w->pos < w->out.len) {
+        ssize_t n = send(sock, w->out.data + w->pos, w->out.len - w->pos, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return errno == EAGAIN ? 0 : -1;
+        w->pos += (size_t)n;
+    }
+    if (w->out.cap > 2 * FILL_CHUNK)
+        buf_release(&w->out);
+    else
+        buf_clear(&w->out);
+    w->pos = 0;
+    return 0;
+}

@@ -1,0 +1,76 @@
+/* shared/ipc/rpc.h -- workers and the command line <-> supervisor, over RUNTIME_DIR/supervisor.sock.
+ * One request and one answer per connection (frame.h). The socket is reachable by the service's
+ * own user only; still every field is bounded and checked. Fields are listed in wire order. */
+#ifndef IPC_RPC_H
+#define IPC_RPC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "shared/base/err.h"
+#include "shared/base/id.h"
+
+#define RPC_MAX_PAYLOAD (256u << 10)
+#define RPC_ACTOR_MAX 128 /* "ip:192.0.2.1", "gh:<sha256>", "internal" */
+#define RPC_TEXT_MAX 1024
+
+enum rpc_type {
+    /* requests */
+    RPC_ADMIT = 1, /* str actor, u32 flags (enum rpc_admit): rate and cap, before work is done for the actor */
+    RPC_CREATE,    /* id session, str actor, u32 flags (enum rpc_create): answer RPC_CREATED with a descriptor
+                      connected to the holder (hold.h): the caller hands over the bundle there */
+    RPC_INFO,      /* id session, str actor: answer RPC_SESSION */
+    RPC_OPEN,      /* id session, str actor: answer RPC_OK with a descriptor connected to the holder, for files */
+    RPC_END,       /* id session, str actor: answer RPC_OK once nothing of the session is left */
+    RPC_HEALTH,    /* nothing: answer RPC_STATUS */
+    RPC_LIST,      /* nothing: answer RPC_SESSIONS */
+
+    /* answers */
+    RPC_OK = 64,  /* nothing */
+    RPC_ERROR,    /* u32 enum err_kind, u32 seconds to wait, str sentence (safe to show) */
+    RPC_SESSION,  /* struct rpc_session */
+    RPC_STATUS,   /* struct rpc_status */
+    RPC_SESSIONS, /* u32 count, then as many struct rpc_session */
+    RPC_CREATED,  /* u32 port that the agent has to listen on */
+};
+
+enum rpc_admit { RPC_ADMIT_RATE = 1, RPC_ADMIT_CAP = 2 };
+enum rpc_create { RPC_CREATE_INTERNAL = 1 }; /* internal surface: no cap per actor */
+
+/* Wire: id, str actor, str state, u64 started, u64 expires, u8 attached, u64 frames, str exit reason ("" = runs), u32 exit code, u32 slot */
+struct rpc_session {
+    struct id id;
+    const char *actor; /* borrowed, like all strings here */
+    const char *state;
+    uint64_t started_wall_ms, expires_wall_ms;
+    bool attached;
+    uint64_t frames;
+    const char *exit_reason;
+    int32_t exit_code;
+    uint32_t slot;
+};
+
+/* Wire: u32 sessions, u32 capacity, u32 quarantined, str sandbox ("ok", "off", "unavailable: reason"), str egress, str cgroup */
+struct rpc_status {
+    uint32_t sessions, capacity, quarantined;
+    const char *sandbox;
+    const char *egress;
+    const char *cgroup;
+};
+
+struct buf;
+struct wire_in;
+void rpc_put_session(struct buf *b, const struct rpc_session *s);
+int rpc_get_session(struct wire_in *in, struct rpc_session *ret); /* 0, or -1 when malformed */
+void rpc_put_status(struct buf *b, const struct rpc_status *s);
+int rpc_get_status(struct wire_in *in, struct rpc_status *ret);
+void rpc_put_error(struct buf *b, const struct err *e);
+int rpc_get_error(struct wire_in *in, struct err *ret); /* fills ret with what the peer said; 0, or -1 malformed */
+
+/* Blocking client. Connects, sends request type with payload, receives the answer into answer (caller's, ceiling
+ * at least RPC_MAX_PAYLOAD). RPC_ERROR becomes -1 with err as the supervisor said; no supervisor: ERR_UNAVAILABLE.
+ * ret_fd NULL when no descriptor is expected, else the caller's. timeout_ms bounds each wait. */
+int rpc_call(const char *socket_path, enum rpc_type type, const struct buf *payload, unsigned timeout_ms,
+             enum rpc_type *ret_type, struct buf *answer, int *ret_fd, struct err *err);
+
+#endif

@@ -1,0 +1,50 @@
+/* shared/python/parser.h -- asks a jailed CPython what a piece of Python is: valid or not, and its shape.
+ * The jail (agentsim-pyparse, shared/python/jail/) parses and compiles, never runs or imports. It is started on first
+ * use, ends itself after idling, is killed after 2 s on one question and started again when it died.
+ * One parser per process; not shared between processes. */
+#ifndef PYTHON_PARSER_H
+#define PYTHON_PARSER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "shared/base/err.h"
+
+#define PYTHON_SOURCE_MAX (4u << 20) /* bytes of one source */
+
+struct python_parser; /* opaque; owns the child process */
+
+/* program: path of agentsim-pyparse, copied. Starts nothing yet. */
+int python_parser_new(const char *program, struct python_parser **ret, struct err *err);
+void python_parser_free(struct python_parser *p); /* ends the child; NULL is fine */
+
+struct python_function { /* a def at the top level of a source, in order */
+    char *name;
+    bool async;
+    int line;
+    size_t required, optional;   /* ordinary positional parameters (positional-only included) without and with default */
+    bool varargs, keywords_required; /* *args; keyword-only parameters without default */
+    char *first_ordinary;        /* name of the first parameter that is not positional-only or keyword-only; NULL = none */
+};
+
+struct python_name_use { char *name; int line; };
+
+struct python_facts {
+    bool valid;              /* compiles under the runtime's CPython */
+    char *error;             /* when not: CPython's message */
+    int error_line;          /* from 1 */
+    size_t statements;       /* top-level statements (a docstring counts, comments do not) */
+    bool first_is_def;       /* the first statement is a plain def */
+    struct python_function *functions; size_t functions_len;
+    struct python_name_use *imports; size_t imports_len; /* every imported module at any depth, dotted, as written */
+    struct python_name_use *calls; size_t calls_len;     /* every call whose callee is a bare name, at any depth */
+};
+
+/* source: UTF-8, len bytes. 0 and *ret (python_facts_release), or -1: the jail failed (time, memory, death), err says so. */
+int python_parse(struct python_parser *p, const char *source, size_t len, struct python_facts *ret, struct err *err);
+void python_facts_release(struct python_facts *f);
+
+/* The syntax tree as JSON text, for the B-UML reader: nodes {"_":"Call","l":line,"c":column,...}. The caller frees. */
+int python_tree(struct python_parser *p, const char *source, size_t len, char **ret_json, struct err *err);
+
+#endif

@@ -1,0 +1,131 @@
+#!/bin/bash
+# tests/run.sh PART -- builds what a part of the tests needs, runs it, ends with "N passed, N failed".
+#   unit integration browser fixtures   one part          all         every part, a line each, then the sum
+#   asan asan-unit                      with sanitizers   fuzz        every fuzzer, FUZZ_SECONDS each (60)
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+passed=0 failed=0
+
+build() { # build ARGS...: make quietly unless something is wrong
+    if ! make --no-print-directory -j"$(nproc)" "$@"; then
+        echo "the build failed: make $*"
+        echo "0 passed, 1 failed"
+        exit 1
+    fi
+}
+
+# cmocka prints to standard error; its summary lines are counted from there.
+run_units() { # run_units DIR
+    local program out p f
+    for program in "$1"/test_*; do
+        [ -x "$program" ] || continue
+        out=$(timeout 300 "$program" 2>&1)
+        local rc=$?
+        p=$(grep -c '^\[       OK \]' <<<"$out")
+        f=$(grep -c '^\[  FAILED  \] [a-z_0-9]*$' <<<"$(sed -n '/Running/,/==========.*run/p' <<<"$out")")
+        [ $rc -ne 0 ] && [ "$f" -eq 0 ] && f=1
+        passed=$((passed + p)) failed=$((failed + f))
+        if [ $rc -eq 0 ]; then
+            printf '  ok    %-40s %3d\n' "$(basename "$program")" "$p"
+        else
+            printf '  FAIL  %s\n%s\n' "$(basename "$program")" "$out"
+        fi
+    done
+}
+
+run_pytest() { # run_pytest PATH...
+    local report
+    report=$(mktemp)
+    build/testenv/bin/python -m pytest -q -ra -p no:cacheprovider --junitxml="$report" "$@"
+    local rc=$?
+    local sums
+    sums=$(build/testenv/bin/python - "$report" <<'PY'
+import sys, xml.etree.ElementTree as E
+try:
+    suite = E.parse(sys.argv[1]).getroot().find("testsuite")
+    total, bad = int(suite.get("tests")), int(suite.get("failures")) + int(suite.get("errors"))
+    print(total - bad - int(suite.get("skipped")), bad)
+except Exception:
+    print(0, 1)
+PY
+    )
+    rm -f "$report"
+    set -- $sums
+    [ $rc -ne 0 ] && [ "$2" -eq 0 ] && set -- "$1" 1
+    passed=$((passed + $1)) failed=$((failed + $2))
+}
+
+close() { # the line that ends a part; its exit status
+    echo "$passed passed, $failed failed"
+    [ "$failed" -eq 0 ]
+}
+
+case ${1:-all} in
+unit)
+    build unit-programs
+    run_units build/test
+    close
+    ;;
+integration)
+    build build
+    run_pytest tests/integration
+    close
+    ;;
+browser)
+    build build
+    run_pytest tests/browser
+    close
+    ;;
+fixtures)
+    build build
+    run_pytest tests/fixtures
+    close
+    ;;
+asan-unit)
+    build B=build/asan SAN=address unit-programs
+    run_units build/asan/test
+    close
+    ;;
+asan)
+    build B=build/asan SAN=address unit-programs build
+    run_units build/asan/test
+    AGENTSIM_BUILD=build/asan run_pytest tests/integration
+    close
+    ;;
+fuzz)
+    build B=build/fuzz SAN=fuzzer CC=clang fuzzers
+    for fuzzer in build/fuzz/bin/fuzz_*; do
+        [ -x "$fuzzer" ] || continue
+        name=$(basename "$fuzzer")
+        mkdir -p "build/fuzz/corpus/$name"
+        seeds="tests/fuzz/seeds/${name#fuzz_}"
+        echo "  fuzz  $name, ${FUZZ_SECONDS:-60} s"
+        if "$fuzzer" -max_total_time="${FUZZ_SECONDS:-60}" -rss_limit_mb=2048 -timeout=10 -print_final_stats=0 \
+            -artifact_prefix="build/fuzz/$name-" "build/fuzz/corpus/$name" $([ -d "$seeds" ] && echo "$seeds") 2>"build/fuzz/$name.log"; then
+            passed=$((passed + 1))
+        else
+            failed=$((failed + 1))
+            tail -40 "build/fuzz/$name.log"
+        fi
+    done
+    close
+    ;;
+all)
+    for part in unit fixtures integration browser; do
+        echo "== $part"
+        log=build/test-$part.log
+        mkdir -p build
+        "$0" "$part" 2>&1 | tee "$log"
+        line=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -1)
+        [ -n "$line" ] || line="0 passed, 1 failed"
+        set -- $line
+        passed=$((passed + $1)) failed=$((failed + $3))
+    done
+    echo "== all"
+    close
+    ;;
+*)
+    sed -n '2,4s/^# \{0,1\}//p' "$0"
+    exit 2
+    ;;
+esac
