@@ -16,6 +16,7 @@
 #define HOLD_PATH_MAX 4096
 #define HOLD_TEXT_MAX 4096
 #define HOLD_CHUNK (256u << 10)      /* file bytes per message, both ways */
+#define HOLD_AFTER_DELIVERED UINT64_MAX
 
 enum hold_type {
     /* control: supervisor -> holder */
@@ -38,7 +39,8 @@ enum hold_type {
     HOLD_FAILED,      /* u32 enum err_kind, u32 0, str sentence (as rpc_put_error): also answers files requests */
 
     /* attach: supervisor -> holder */
-    HOLD_ATTACH = 64, /* u64 after: first message; send frames numbered from after + 1 */
+    HOLD_ATTACH = 64, /* u64 after: first message; send frames numbered from after + 1. after = HOLD_AFTER_DELIVERED: go on
+                         where delivery stopped, that is behind the last frame written to an earlier attach connection */
     HOLD_SEND,        /* bytes: one text frame of the browser, for the agent */
     /* attach: holder -> supervisor */
     HOLD_ATTACHED,    /* u64 from, u64 lost: number of the next frame; frames after `after` that are gone */
