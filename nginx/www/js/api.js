@@ -1,0 +1,91 @@
+// The REST side: one function per request of the contract.
+
+const BASE = "/besser_api/simulation";
+
+/** An answer that is no success. `message` is a sentence; `problems` are lines for a list; `status` 0: no answer. */
+export class ApiError extends Error {
+  constructor(status, message, problems, requestId) {
+    super(message);
+    this.status = status;
+    this.problems = problems;
+    this.requestId = requestId;
+  }
+}
+
+export class Api {
+  /** `githubSession`: id of the sign-in, or empty where none is needed. */
+  constructor(githubSession = "") {
+    this.githubSession = githubSession;
+  }
+
+  validate(request) { return this.#json("POST", "/validate", request); }
+  start(request) { return this.#json("POST", "/sessions", request); }
+  stop(id) { return this.#json("DELETE", `/sessions/${encodeURIComponent(id)}`); }
+  session(id) { return this.#json("GET", `/sessions/${encodeURIComponent(id)}`); }
+  files(id) { return this.#json("GET", `/sessions/${encodeURIComponent(id)}/files`); }
+  limits() { return this.#json("GET", "/limits"); }
+
+  /** One file, or the archive with `path` null, as {blob, name}. */
+  async download(id, path) {
+    const session = `${BASE}/sessions/${encodeURIComponent(id)}`;
+    const address = path === null
+      ? `${session}/archive` : `${session}/files/${path.split("/").map(encodeURIComponent).join("/")}`;
+    const answer = await this.#fetch("GET", address);
+    return { blob: await answer.blob(), name: path === null ? `${id}.zip` : path.split("/").pop() };
+  }
+
+  async #json(method, path, body) {
+    const answer = await this.#fetch(method, BASE + path, body);
+    try {
+      return await answer.json();
+    } catch {
+      throw new ApiError(answer.status, "The service answered with something that is no JSON.", []);
+    }
+  }
+
+  async #fetch(method, address, body) {
+    const headers = {};
+    if (body !== undefined)
+      headers["Content-Type"] = "application/json";
+    if (this.githubSession)
+      headers["X-GitHub-Session"] = this.githubSession;
+    let answer;
+    try {
+      answer = await fetch(address, {
+        method, headers, body: body === undefined ? undefined : JSON.stringify(body), cache: "no-store",
+      });
+    } catch {
+      throw new ApiError(0, "The service cannot be reached.", []);
+    }
+    if (!answer.ok)
+      throw await errorOf(answer);
+    return answer;
+  }
+}
+
+async function errorOf(answer) {
+  let detail = null;
+  try {
+    detail = (await answer.json()).detail;
+  } catch {
+    // The sentence below says what is known.
+  }
+  const requestId = answer.headers.get("X-Request-ID");
+  let message = `The service answered ${answer.status}.`;
+  let problems = [];
+  if (typeof detail === "string") {
+    message = detail;
+  } else if (Array.isArray(detail)) {
+    message = "The request does not fit the schema:";
+    problems = detail.map(schemaProblem);
+  }
+  const wait = answer.headers.get("Retry-After");
+  if (answer.status === 429 && wait)
+    message += ` Try again in ${wait} s.`;
+  return new ApiError(answer.status, message, problems, requestId);
+}
+
+function schemaProblem(entry) {
+  const where = Array.isArray(entry?.loc) ? entry.loc.slice(1).join(".") : "";
+  return where ? `${where}: ${entry?.msg ?? entry?.type}` : String(entry?.msg ?? entry?.type ?? entry);
+}

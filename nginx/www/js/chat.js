@@ -1,0 +1,101 @@
+// The conversation as people read it.
+
+import { clock, el, show } from "./dom.js";
+import { GrowingList } from "./list.js";
+import { raw, render } from "./render/index.js";
+
+const MAX_MESSAGES = 1000;
+/* There is no frame that says an agent is done; the sign goes away by itself. */
+const TYPING_MS = 12000;
+
+export class Chat {
+  #urls = [];
+  #tasks = null;
+  #typingTimer = null;
+
+  /** `send(text)` sends a user's message and tells whether it went out. */
+  constructor(log, typing, send) {
+    this.log = log;
+    this.typing = typing;
+    this.context = { send, keep: (url) => { this.#urls.push(url); return url; } };
+    this.list = new GrowingList(log, log, MAX_MESSAGES);
+    this.clear();
+  }
+
+  clear() {
+    this.list.clear();
+    this.#urls.forEach((url) => URL.revokeObjectURL(url));
+    this.#urls = [];
+    this.#tasks = null;
+    this.#setTyping(false);
+    this.log.append(el("p", { class: "empty" }, "Choose an example or drop a diagram, then press Start."));
+  }
+
+  /** What the user said, or did ("sent a file"). */
+  user(text, kind = "") {
+    this.#tasks = null;
+    this.#add(el("article", { class: "message user", "data-kind": kind || null, testid: "user-message" },
+      el("div", { class: "bubble" }, el("div", { class: "text" }, text)), time()));
+    this.#setTyping(true);
+  }
+
+  /** A line of the console itself: connection, end, refusals. */
+  note(text, kind = "info") {
+    this.#setTyping(false);
+    this.#add(el("p", { class: "event", "data-kind": kind, testid: "event" }, text));
+  }
+
+  /** A frame of the agent, or a frame of the service that no other pane shows. */
+  frame(frame, text) {
+    if (frame === null) {
+      this.#add(this.#message(raw("A frame that is no JSON", text), "invalid"));
+      return;
+    }
+    if (frame.action === undefined) {
+      this.#add(this.#message(raw(`A frame of the service: ${frame.type ?? "no type"}`, frame), "unknown"));
+      return;
+    }
+    const { node, unframed } = render(frame, this.context);
+    if (frame.action === "agent_reply_task_list_update")
+      return this.#taskList(node);
+    if (unframed)
+      this.#add(el("article", { class: "message aside" }, node));
+    else
+      this.#add(this.#message(node, frame.action, frame));
+    if (frame.action !== "agent_reply_reasoning_step")
+      this.#setTyping(false);
+  }
+
+  #message(node, kind, frame = null) {
+    const transcript = kind === "user_message";
+    return el("article", {
+      class: transcript ? "message user" : "message agent", "data-kind": kind,
+      testid: transcript ? "user-message" : "agent-message",
+    }, el("div", { class: "bubble" }, transcript ? el("p", { class: "hint" }, "heard") : null, node),
+    time(frame?.history ? " · from before" : ""));
+  }
+
+  /** The newest list takes the place of the one before, as long as the user has said nothing in between. */
+  #taskList(node) {
+    if (this.#tasks?.isConnected) {
+      this.#tasks.replaceChildren(node);
+      return;
+    }
+    this.#tasks = el("article", { class: "message aside" }, node);
+    this.#add(this.#tasks);
+  }
+
+  #add(node) {
+    this.log.querySelector(".empty")?.remove();
+    this.list.add(node);
+  }
+
+  #setTyping(on) {
+    clearTimeout(this.#typingTimer);
+    show(this.typing, on);
+    if (on)
+      this.#typingTimer = setTimeout(() => show(this.typing, false), TYPING_MS);
+  }
+}
+
+const time = (suffix = "") => el("span", { class: "time" }, clock() + suffix);

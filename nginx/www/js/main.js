@@ -1,0 +1,217 @@
+// The console: puts the panes together and runs a session from start to end.
+
+import { Api } from "./api.js";
+import { Chat } from "./chat.js";
+import { Composer } from "./composer.js";
+import { summarize } from "./diagram.js";
+import { byId, copyText, show } from "./dom.js";
+import { Files } from "./files.js";
+import { Frames } from "./frames.js";
+import { isObject } from "./json.js";
+import { Lifetime } from "./lifetime.js";
+import { Output } from "./output.js";
+import { Conversation } from "./session.js";
+import { Source } from "./source.js";
+import { makeTabs } from "./tabs.js";
+import { Trace } from "./trace.js";
+
+const BADGES = {
+  idle: "No session", starting: "Starting", connecting: "Connecting", live: "Live", reconnecting: "Reconnecting",
+  lost: "Disconnected", ended: "Ended",
+};
+
+class Console {
+  #conversation = null;
+  #busy = false;
+
+  constructor() {
+    this.api = new Api(signIn());
+    this.source = new Source();
+    this.chat = new Chat(byId("log"), byId("typing"), (text) => this.composer.sendText(text));
+    this.composer = new Composer({
+      send: (frame) => this.#conversation?.send(frame) ?? false,
+      log: (text, kind) => this.chat.user(text, kind),
+      note: (text) => this.chat.note(text, "problem"),
+    });
+    this.trace = new Trace(byId("trace"));
+    this.output = new Output(byId("output"));
+    this.frames = new Frames(byId("frames"));
+    this.files = new Files(byId("files"), this.api, () => this.#conversation?.id ?? null);
+    this.lifetime = new Lifetime(byId("lifetime"), this.api);
+    makeTabs(document.querySelector(".tabs"), (id) => { if (id === "files") this.files.refresh(); });
+    this.source.addEventListener("chosen", () => this.#buttons());
+    byId("validate").addEventListener("click", () => this.#validate());
+    byId("start").addEventListener("click", () => this.#start());
+    byId("restart").addEventListener("click", () => this.#start());
+    byId("stop").addEventListener("click", () => this.#stop());
+    byId("reconnect").addEventListener("click", () => this.#conversation?.retry());
+    byId("session-id").addEventListener("click", (event) => copyText(this.#conversation?.id ?? "", event.currentTarget));
+  }
+
+  async #validate() {
+    await this.#whileBusy(async () => this.source.verdict(await this.api.validate(this.source.withCredentials())));
+  }
+
+  /** Starts what lies on the table; a session that still runs is stopped first. */
+  async #start() {
+    await this.#whileBusy(async () => {
+      await this.#endCurrent("Restarting");
+      this.source.clearVerdict();
+      this.#clearPanes();
+      this.#status("starting", "Asking for a session");
+      const request = this.source.withCredentials();
+      const { sessionId } = await this.api.start(request);
+      this.#begin(sessionId, request);
+    });
+  }
+
+  async #stop() {
+    await this.#whileBusy(() => this.#endCurrent("Stopped"));
+  }
+
+  async #endCurrent(text) {
+    const conversation = this.#conversation;
+    if (!conversation || conversation.state === "ended")
+      return;
+    try {
+      await this.api.stop(conversation.id);
+    } catch (error) {
+      if (error.status !== 404)
+        throw error;
+    } finally {
+      conversation.close(text);
+    }
+  }
+
+  /** Runs an action with the buttons off; what it throws goes to the left pane. */
+  async #whileBusy(action) {
+    if (this.#busy)
+      return;
+    this.#busy = true;
+    this.#buttons();
+    try {
+      await action();
+    } catch (error) {
+      this.#failed(error);
+    } finally {
+      this.#busy = false;
+      this.#buttons();
+    }
+  }
+
+  #failed(error) {
+    const lines = error.problems?.length ? error.problems : error.message.split("\n").filter((line) => line.trim());
+    const heading = error.problems?.length ? error.message : "";
+    if (error.requestId && error.status >= 500)
+      lines.push(`Request ${error.requestId}`);
+    this.source.problems(lines, heading);
+    if (byId("badge").dataset.state === "starting")
+      this.#status("idle", "");
+  }
+
+  #clearPanes() {
+    this.chat.clear();
+    this.output.clear();
+    this.frames.clear();
+    const summary = summarize(this.source.request);
+    this.trace.reset(summary.states, summary.initial);
+    show(byId("agent-state"), false);
+    byId("agent-title").textContent = String(this.source.request.title);
+  }
+
+  #begin(id, request) {
+    const conversation = new Conversation(id, this.api.githubSession, () => this.#exists(id));
+    this.#conversation = conversation;
+    const mine = (handler) => (event) => { if (this.#conversation === conversation) handler(event.detail); };
+    conversation.addEventListener("status", mine(({ state, text }) => this.#changed(state, text)));
+    conversation.addEventListener("frame", mine(({ frame, text }) => this.#take(frame, text)));
+    conversation.addEventListener("sent", mine(({ text }) => this.frames.add(text, true)));
+    conversation.addEventListener("raw", mine(({ text, out }) => this.frames.add(text, out === true)));
+    byId("session-id").textContent = id.slice(0, 8);
+    show(byId("session-id"), true);
+    document.title = `${request.title} · agentsim`;
+    this.files.reset();
+    this.lifetime.start(id);
+    conversation.open();
+  }
+
+  /** Whether the service still knows the session; when it cannot be asked, the socket finds out. */
+  async #exists(id) {
+    try {
+      await this.api.session(id);
+      return true;
+    } catch (error) {
+      return error.status === 0 || error.status >= 500;
+    }
+  }
+
+  #changed(state, text) {
+    this.#status(state, text);
+    if (state === "ended") {
+      this.lifetime.stop();
+      this.trace.end();
+      show(byId("agent-state"), false);
+    }
+    if (state === "ended" || state === "lost")
+      this.chat.note(text, state === "lost" ? "problem" : "end");
+    else if (state === "live" && text !== "Connected")
+      this.chat.note(text, "info");
+    this.#buttons();
+  }
+
+  #take(frame, text) {
+    this.frames.add(text, false);
+    const service = isObject(frame) && frame.action === undefined ? frame.type : undefined;
+    if (service === "stdout" && typeof frame.line === "string")
+      this.output.line(frame.line);
+    else if (service === "state_change" && typeof frame.state === "string")
+      this.#entered(frame.state);
+    else if (service === "replay_gap")
+      this.chat.note(`${frame.lost} frames were lost while the connection was down.`, "problem");
+    else if (service === "error")
+      this.chat.note(String(frame.message ?? "The service reported an error."), "problem");
+    else if (service !== "exit")
+      this.chat.frame(isObject(frame) ? frame : null, text);
+  }
+
+  #entered(state) {
+    this.trace.enter(state);
+    byId("agent-state").textContent = state;
+    show(byId("agent-state"), true);
+  }
+
+  #status(state, text) {
+    const badge = byId("badge");
+    badge.dataset.state = state;
+    badge.textContent = BADGES[state];
+    badge.title = text;
+    const notice = byId("notice");
+    const waiting = state === "starting" || state === "connecting" || state === "reconnecting";
+    notice.textContent = waiting ? text : "";
+    show(notice, waiting);
+  }
+
+  #buttons() {
+    const state = this.#conversation?.state ?? "idle";
+    const running = this.#conversation !== null && state !== "ended";
+    const ready = this.source.request !== null && !this.#busy;
+    byId("start").disabled = !ready;
+    byId("start").textContent = running ? "Start anew" : "Start";
+    byId("validate").disabled = !ready;
+    byId("restart").disabled = !ready || this.#conversation === null;
+    byId("stop").disabled = !running || this.#busy;
+    show(byId("reconnect"), state === "lost");
+    this.composer.enable(state === "live");
+  }
+}
+
+/** The sign-in's id, when the service sent the browser back with one; it does not stay in the address. */
+function signIn() {
+  const address = new URL(location.href);
+  const id = address.searchParams.get("github_session") ?? "";
+  if (address.search)
+    history.replaceState(null, "", address.pathname);
+  return id;
+}
+
+new Console();

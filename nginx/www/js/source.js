@@ -1,0 +1,165 @@
+// The left pane: which diagram, which keys, and what the service says about it.
+
+import { byId, copyText, el, show, unfold } from "./dom.js";
+import { diagramsOf, summarize, titleFromFile } from "./diagram.js";
+import { pythonCode } from "./python.js";
+
+/**
+ * Events: "chosen" {request}: another diagram lies on the table (null: none).
+ */
+export class Source extends EventTarget {
+  constructor() {
+    super();
+    this.request = null;
+    this.#bindFiles();
+    this.#loadExamples();
+  }
+
+  /** The session request, keys included. */
+  withCredentials() {
+    const credentials = {};
+    for (const input of document.querySelectorAll("[data-key]"))
+      if (input.value)
+        credentials[input.dataset.key] = input.value;
+    return Object.keys(credentials).length ? { ...this.request, credentials } : this.request;
+  }
+
+  /** Takes a JSON text; `origin` says where it came from. */
+  take(text, origin, fallbackTitle) {
+    this.clearVerdict();
+    try {
+      const found = diagramsOf(text, fallbackTitle);
+      this.#choose(found[0], origin, found);
+    } catch (error) {
+      this.#choose(null);
+      this.problems([`${origin}: ${error.message}`]);
+    }
+  }
+
+  clearVerdict() {
+    byId("problems").replaceChildren();
+    byId("verdict").replaceChildren();
+  }
+
+  /** A heading, if there is one, and lines. */
+  problems(lines, heading = "") {
+    byId("problems").replaceChildren(el("div", { class: "problems" },
+      heading ? el("p", { class: "strong" }, heading) : null,
+      el("ul", {}, lines.map((line) => el("li", { testid: "problem" }, line)))));
+  }
+
+  /** What validate answered. */
+  verdict(answer) {
+    this.clearVerdict();
+    const errors = Array.isArray(answer.errors) ? answer.errors.map(String) : [];
+    if (!answer.valid)
+      this.problems(errors.length ? errors : ["The diagram is not valid."], "This diagram does not work yet");
+    const events = Array.isArray(answer.eventList) ? answer.eventList : [];
+    const code = typeof answer.agentCode === "string" ? answer.agentCode : "";
+    const copy = el("button", {
+      type: "button", class: "small", testid: "copy-code", onclick: (event) => copyText(code, event.currentTarget),
+    }, "Copy");
+    byId("verdict").append(
+      answer.valid ? el("p", { class: "good", testid: "valid" }, "✓ The diagram is valid.") : "",
+      events.length ? el("p", { class: "chips", testid: "events" },
+        el("span", { class: "hint" }, "Events "), events.map((name) => el("span", { class: "chip" }, String(name)))) : "",
+      code ? unfold(`Generated program (${code.split("\n").length} lines)`, () =>
+        el("div", {}, copy, pythonCode(code)), { testid: "code-box" }) : "");
+  }
+
+  #choose(request, origin = "", all = []) {
+    this.request = request;
+    const card = byId("chosen");
+    show(card, request !== null);
+    if (request) {
+      const summary = summarize(request);
+      const select = all.length > 1 ? el("select", {
+        "aria-label": "Diagram in this file", testid: "which-diagram",
+        onchange: () => this.#choose(all[select.selectedIndex], origin, all),
+      }, all.map((item) => el("option", { selected: item === request }, String(item.title)))) : null;
+      card.replaceChildren(
+        el("p", { class: "card-title", testid: "diagram-title" }, String(request.title)),
+        el("p", { class: "hint" }, origin), select ?? "",
+        el("p", { class: "counts" }, summary.counts.map(([label, n]) => el("span", {}, el("b", {}, n), ` ${n === 1 ? label.replace(/s$/, "") : label}`))));
+    }
+    this.dispatchEvent(new CustomEvent("chosen", { detail: { request } }));
+  }
+
+  #bindFiles() {
+    const drop = byId("drop");
+    const file = byId("file");
+    const pasteBox = byId("paste-box");
+    const read = async (chosen) => {
+      if (!chosen)
+        return;
+      this.#markExample(null);
+      this.take(await chosen.text(), chosen.name, titleFromFile(chosen.name));
+    };
+    byId("open").addEventListener("click", () => file.click());
+    file.addEventListener("change", async () => {
+      await read(file.files[0]);
+      file.value = "";
+    });
+    byId("paste").addEventListener("click", (event) => {
+      show(pasteBox, pasteBox.hidden);
+      event.currentTarget.setAttribute("aria-expanded", String(!pasteBox.hidden));
+      if (!pasteBox.hidden)
+        byId("paste-text").focus();
+    });
+    byId("paste-use").addEventListener("click", () => {
+      this.#markExample(null);
+      this.take(byId("paste-text").value, "Pasted text", "Pasted_Agent");
+    });
+    /* Anywhere on the page, so that a file that misses the box does not replace the console. */
+    document.addEventListener("dragover", (event) => {
+      event.preventDefault();
+      drop.classList.add("over");
+    });
+    document.addEventListener("dragleave", (event) => {
+      if (!event.relatedTarget)
+        drop.classList.remove("over");
+    });
+    document.addEventListener("drop", async (event) => {
+      event.preventDefault();
+      drop.classList.remove("over");
+      const text = event.dataTransfer.getData("text/plain");
+      if (event.dataTransfer.files.length)
+        await read(event.dataTransfer.files[0]);
+      else if (text)
+        this.take(text, "Dropped text", "Dropped_Agent");
+    });
+  }
+
+  async #loadExamples() {
+    const box = byId("examples");
+    let rows = [];
+    try {
+      const answer = await fetch("/examples/index.json", { cache: "no-cache" });
+      rows = answer.ok ? await answer.json() : [];
+    } catch {
+      // An installation without examples is complete too.
+    }
+    box.append(...rows.map((row) => el("button", {
+      type: "button", class: "example", testid: "example", "aria-pressed": "false",
+      onclick: (event) => this.#takeExample(row, event.currentTarget),
+    }, el("span", { class: "strong" }, row.title), row.description ? el("span", { class: "hint" }, row.description) : null)));
+    show(box, rows.length > 0);
+  }
+
+  async #takeExample(row, button) {
+    try {
+      const answer = await fetch(`/examples/${encodeURIComponent(row.file)}`, { cache: "no-cache" });
+      if (!answer.ok)
+        throw new Error(`the server answered ${answer.status}`);
+      this.#markExample(button);
+      this.take(await answer.text(), row.file, titleFromFile(row.file));
+    } catch (error) {
+      this.problems([`${row.file}: ${error.message}`]);
+    }
+  }
+
+  #markExample(button) {
+    for (const other of byId("examples").children)
+      other.setAttribute("aria-pressed", String(other === button));
+  }
+}

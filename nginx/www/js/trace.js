@@ -1,0 +1,51 @@
+// Which state the agent is in, and how it got there.
+
+import { clock, el } from "./dom.js";
+import { GrowingList } from "./list.js";
+
+const MAX_STEPS = 500;
+const MAX_CHIPS = 120;
+
+export class Trace {
+  #last = null;
+
+  constructor(panel) {
+    this.panel = panel;
+    this.states = el("div", { class: "chips", testid: "states", "aria-label": "States of the agent" });
+    this.steps = el("ol", { class: "timeline", testid: "timeline" });
+    this.empty = el("p", { class: "empty" }, "The states that the agent passes will be listed here.");
+    const box = el("div", { class: "scroll" }, this.empty, this.steps);
+    panel.append(this.states, box);
+    this.list = new GrowingList(box, this.steps, MAX_STEPS);
+  }
+
+  /** A new agent with these state names. */
+  reset(names, initial) {
+    this.list.clear();
+    this.#last = null;
+    this.empty.hidden = false;
+    const chips = names.slice(0, MAX_CHIPS).map((name) => el("span", {
+      class: "chip", "data-state": name, title: name === initial ? "Initial state" : null,
+    }, name === initial ? `▸ ${name}` : name));
+    if (names.length > MAX_CHIPS)
+      chips.push(el("span", { class: "hint" }, `and ${names.length - MAX_CHIPS} more`));
+    this.states.replaceChildren(...chips);
+  }
+
+  enter(state) {
+    this.empty.hidden = true;
+    for (const chip of this.states.children)
+      chip.classList.toggle("current", chip.dataset.state === state);
+    const again = this.#last === state;
+    this.#last = state;
+    this.list.addSoon(() => {
+      this.steps.querySelector(".current")?.classList.remove("current");
+      return el("li", { class: "current", testid: "trace-step" },
+        el("span", { class: "mono" }, state), el("span", { class: "time" }, `${again ? "again · " : ""}${clock()}`));
+    });
+  }
+
+  end() {
+    this.states.querySelector(".current")?.classList.remove("current");
+  }
+}
