@@ -5,12 +5,20 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "shared/base/err.h"
 
-struct names {
-    char **taken;
+#define NAME_MAX_LEN 120   /* longest safe form, without suffix */
+#define NAME_RAW_MAX 4096  /* bytes of a raw name that are looked at */
+
+struct names_entry;
+
+struct names { /* hashed: a thousand states of one name cost no more than a thousand different ones */
+    struct names_entry *entries;
     size_t len, cap;
+    uint32_t *slots;  /* open addressing, index into entries + 1; 0 = free */
+    size_t slots_len; /* power of two */
 };
 
 void names_init(struct names *n);
@@ -18,11 +26,13 @@ void names_release(struct names *n);
 
 /* Marks a word as taken (a name the file defines or imports). 0, or -1 out of memory. */
 int names_reserve(struct names *n, const char *word, struct err *err);
+bool names_taken(const struct names *n, const char *word);
 
 /* The safe form of a raw name, made unique with _2, _3 ...; borrowed from the table. NULL out of memory. */
 const char *names_make(struct names *n, const char *raw, struct err *err);
 
-/* "prefix_" + safe form, made unique likewise: readable private names such as state_greeting. */
+/* prefix + "_" + safe form (without the marks that only a bare name needs: n_, trailing _), made unique likewise:
+ * readable private names such as state_greeting. prefix is ours: an identifier. */
 const char *names_make_prefixed(struct names *n, const char *prefix, const char *raw, struct err *err);
 
 /* safe(name) of section 7.8 without uniqueness; the caller frees, NULL out of memory. */

@@ -1,0 +1,12 @@
+/* tests/support/run_program.h -- runs a program to its end with bytes on standard input, collects standard output. */
+#ifndef TESTS_SUPPORT_RUN_PROGRAM_H
+#define TESTS_SUPPORT_RUN_PROGRAM_H
+
+#include <stddef.h>
+
+#include "shared/base/buf.h"
+
+/* argv NULL-terminated, argv[0] a path; standard error goes through. Wait status, or -1 when it did not start. */
+int run_program(char *const argv[], const void *input, size_t len, struct buf *out);
+
+#endif
