@@ -9,9 +9,10 @@
 #include "shared/base/str.h"
 
 #define VALUE_DEPTH_MAX 100
-#define DOUBLE_DIGITS 17 /* enough for every double (DBL_DECIMAL_DIG) */
+#define DOUBLE_DIGITS   17 /* enough for every double (DBL_DECIMAL_DIG) */
 
-/* Both quotes and the backslash go through \xNN: a reader never has to think about which quote is open. */
+/* Both quotes and the backslash go through \xNN: a reader never has to think about which quote is
+ * open. */
 static bool plain(unsigned char c)
 {
     return c >= 0x20 && c < 0x7f && c != '\\' && c != '\'' && c != '"';

@@ -15,40 +15,173 @@ struct names_entry {
     size_t next; /* suffix to try first when this word is wanted again */
 };
 
-/* CPython 3.11, sorted: keyword.kwlist; then keyword.softkwlist and dir(builtins) with what site adds. */
+/* CPython 3.11, sorted: keyword.kwlist; then keyword.softkwlist and dir(builtins) with what site
+ * adds. */
 static const char *const keywords[] = {
-    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class",
-    "continue", "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if",
-    "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try",
-    "while", "with", "yield",
+    "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+    "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+    "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+    "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"
 };
 
-static const char *const other_words[] = {
-    "ArithmeticError", "AssertionError", "AttributeError", "BaseException", "BaseExceptionGroup",
-    "BlockingIOError", "BrokenPipeError", "BufferError", "BytesWarning", "ChildProcessError",
-    "ConnectionAbortedError", "ConnectionError", "ConnectionRefusedError", "ConnectionResetError",
-    "DeprecationWarning", "EOFError", "Ellipsis", "EncodingWarning", "EnvironmentError",
-    "Exception", "ExceptionGroup", "FileExistsError", "FileNotFoundError", "FloatingPointError",
-    "FutureWarning", "GeneratorExit", "IOError", "ImportError", "ImportWarning",
-    "IndentationError", "IndexError", "InterruptedError", "IsADirectoryError", "KeyError",
-    "KeyboardInterrupt", "LookupError", "MemoryError", "ModuleNotFoundError", "NameError",
-    "NotADirectoryError", "NotImplemented", "NotImplementedError", "OSError", "OverflowError",
-    "PendingDeprecationWarning", "PermissionError", "ProcessLookupError", "RecursionError",
-    "ReferenceError", "ResourceWarning", "RuntimeError", "RuntimeWarning", "StopAsyncIteration",
-    "StopIteration", "SyntaxError", "SyntaxWarning", "SystemError", "SystemExit", "TabError",
-    "TimeoutError", "TypeError", "UnboundLocalError", "UnicodeDecodeError", "UnicodeEncodeError",
-    "UnicodeError", "UnicodeTranslateError", "UnicodeWarning", "UserWarning", "ValueError",
-    "Warning", "WindowsError", "ZeroDivisionError", "_", "__build_class__", "__debug__",
-    "__doc__", "__import__", "__loader__", "__name__", "__package__", "__spec__", "abs", "aiter",
-    "all", "anext", "any", "ascii", "bin", "bool", "breakpoint", "bytearray", "bytes", "callable",
-    "case", "chr", "classmethod", "compile", "complex", "copyright", "credits", "delattr", "dict",
-    "dir", "divmod", "enumerate", "eval", "exec", "exit", "filter", "float", "format",
-    "frozenset", "getattr", "globals", "hasattr", "hash", "help", "hex", "id", "input", "int",
-    "isinstance", "issubclass", "iter", "len", "license", "list", "locals", "map", "match", "max",
-    "memoryview", "min", "next", "object", "oct", "open", "ord", "pow", "print", "property",
-    "quit", "range", "repr", "reversed", "round", "set", "setattr", "slice", "sorted",
-    "staticmethod", "str", "sum", "super", "tuple", "type", "vars", "zip",
-};
+static const char *const other_words[] = { "ArithmeticError",
+                                           "AssertionError",
+                                           "AttributeError",
+                                           "BaseException",
+                                           "BaseExceptionGroup",
+                                           "BlockingIOError",
+                                           "BrokenPipeError",
+                                           "BufferError",
+                                           "BytesWarning",
+                                           "ChildProcessError",
+                                           "ConnectionAbortedError",
+                                           "ConnectionError",
+                                           "ConnectionRefusedError",
+                                           "ConnectionResetError",
+                                           "DeprecationWarning",
+                                           "EOFError",
+                                           "Ellipsis",
+                                           "EncodingWarning",
+                                           "EnvironmentError",
+                                           "Exception",
+                                           "ExceptionGroup",
+                                           "FileExistsError",
+                                           "FileNotFoundError",
+                                           "FloatingPointError",
+                                           "FutureWarning",
+                                           "GeneratorExit",
+                                           "IOError",
+                                           "ImportError",
+                                           "ImportWarning",
+                                           "IndentationError",
+                                           "IndexError",
+                                           "InterruptedError",
+                                           "IsADirectoryError",
+                                           "KeyError",
+                                           "KeyboardInterrupt",
+                                           "LookupError",
+                                           "MemoryError",
+                                           "ModuleNotFoundError",
+                                           "NameError",
+                                           "NotADirectoryError",
+                                           "NotImplemented",
+                                           "NotImplementedError",
+                                           "OSError",
+                                           "OverflowError",
+                                           "PendingDeprecationWarning",
+                                           "PermissionError",
+                                           "ProcessLookupError",
+                                           "RecursionError",
+                                           "ReferenceError",
+                                           "ResourceWarning",
+                                           "RuntimeError",
+                                           "RuntimeWarning",
+                                           "StopAsyncIteration",
+                                           "StopIteration",
+                                           "SyntaxError",
+                                           "SyntaxWarning",
+                                           "SystemError",
+                                           "SystemExit",
+                                           "TabError",
+                                           "TimeoutError",
+                                           "TypeError",
+                                           "UnboundLocalError",
+                                           "UnicodeDecodeError",
+                                           "UnicodeEncodeError",
+                                           "UnicodeError",
+                                           "UnicodeTranslateError",
+                                           "UnicodeWarning",
+                                           "UserWarning",
+                                           "ValueError",
+                                           "Warning",
+                                           "WindowsError",
+                                           "ZeroDivisionError",
+                                           "_",
+                                           "__build_class__",
+                                           "__debug__",
+                                           "__doc__",
+                                           "__import__",
+                                           "__loader__",
+                                           "__name__",
+                                           "__package__",
+                                           "__spec__",
+                                           "abs",
+                                           "aiter",
+                                           "all",
+                                           "anext",
+                                           "any",
+                                           "ascii",
+                                           "bin",
+                                           "bool",
+                                           "breakpoint",
+                                           "bytearray",
+                                           "bytes",
+                                           "callable",
+                                           "case",
+                                           "chr",
+                                           "classmethod",
+                                           "compile",
+                                           "complex",
+                                           "copyright",
+                                           "credits",
+                                           "delattr",
+                                           "dict",
+                                           "dir",
+                                           "divmod",
+                                           "enumerate",
+                                           "eval",
+                                           "exec",
+                                           "exit",
+                                           "filter",
+                                           "float",
+                                           "format",
+                                           "frozenset",
+                                           "getattr",
+                                           "globals",
+                                           "hasattr",
+                                           "hash",
+                                           "help",
+                                           "hex",
+                                           "id",
+                                           "input",
+                                           "int",
+                                           "isinstance",
+                                           "issubclass",
+                                           "iter",
+                                           "len",
+                                           "license",
+                                           "list",
+                                           "locals",
+                                           "map",
+                                           "match",
+                                           "max",
+                                           "memoryview",
+                                           "min",
+                                           "next",
+                                           "object",
+                                           "oct",
+                                           "open",
+                                           "ord",
+                                           "pow",
+                                           "print",
+                                           "property",
+                                           "quit",
+                                           "range",
+                                           "repr",
+                                           "reversed",
+                                           "round",
+                                           "set",
+                                           "setattr",
+                                           "slice",
+                                           "sorted",
+                                           "staticmethod",
+                                           "str",
+                                           "sum",
+                                           "super",
+                                           "tuple",
+                                           "type",
+                                           "vars",
+                                           "zip" };
 
 static int compare_word(const void *key, const void *item)
 {
@@ -86,7 +219,8 @@ bool name_is_identifier(const char *s)
     return true;
 }
 
-/* NFC of the part that is looked at, malloc'ed by the library; NULL when raw is no UTF-8 or memory is short. */
+/* NFC of the part that is looked at, malloc'ed by the library; NULL when raw is no UTF-8 or memory
+ * is short. */
 static char *compose(const char *raw, size_t len)
 {
     utf8proc_uint8_t *out = NULL;
@@ -97,7 +231,8 @@ static char *compose(const char *raw, size_t len)
     return (char *)out;
 }
 
-/* Letters and digits in lower case with single underscores between them; out holds NAME_MAX_LEN + 1. */
+/* Letters and digits in lower case with single underscores between them; out holds NAME_MAX_LEN
+ * + 1. */
 static void fold(const char *s, size_t len, char *out)
 {
     size_t n = 0, i;
@@ -120,7 +255,8 @@ static void fold(const char *s, size_t len, char *out)
     out[n] = '\0';
 }
 
-/* NFC is taken of a bounded part only: ordering a long run of combining marks costs time by its square. */
+/* NFC is taken of a bounded part only: ordering a long run of combining marks costs time by its
+ * square. */
 static void stem(const char *raw, char out[NAME_MAX_LEN + 1])
 {
     size_t len = strnlen(raw, NAME_RAW_MAX), i;
@@ -305,7 +441,8 @@ const char *names_make(struct names *n, const char *raw, struct err *err)
     return make_unique(n, base, err);
 }
 
-const char *names_make_prefixed(struct names *n, const char *prefix, const char *raw, struct err *err)
+const char *names_make_prefixed(struct names *n, const char *prefix, const char *raw,
+                                struct err *err)
 {
     char bare[NAME_MAX_LEN + 1];
     auto_buf struct buf base;
