@@ -1,0 +1,246 @@
+#include "shared/json/json.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shared/base/mem.h"
+#include "shared/base/str.h"
+#include "shared/json/scan.h"
+
+#define BOM "\xef\xbb\xbf"
+#define FEW_MEMBERS 12      /* objects up to this size are compared pairwise */
+#define EXACT_MAX 0x1p53    /* doubles hold every integer up to here */
+
+/* A member and its place, so that equal names sort by place. */
+struct member {
+    cJSON *node;
+    size_t place;
+};
+
+static int by_name_and_place(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+    int order = strcmp(x->node->string, y->node->string);
+
+    return order ? order : x->place < y->place ? -1 : 1;
+}
+
+/* The last of several equal members takes the place of the first; the ones between are dropped. */
+static void merge_equal(cJSON *object, const struct member *equal, size_t n)
+{
+    size_t i;
+
+    for (i = 1; i + 1 < n; i++)
+        cJSON_Delete(cJSON_DetachItemViaPointer(object, equal[i].node));
+    cJSON_DetachItemViaPointer(object, equal[n - 1].node);
+    cJSON_ReplaceItemViaPointer(object, equal[0].node, equal[n - 1].node);
+}
+
+static bool few_and_different(const cJSON *object, size_t n)
+{
+    const cJSON *a, *b;
+
+    if (n > FEW_MEMBERS)
+        return false;
+    for (a = object->child; a; a = a->next)
+        for (b = a->next; b; b = b->next)
+            if (strcmp(a->string, b->string) == 0)
+                return false;
+    return true;
+}
+
+static int merge_members(cJSON *object)
+{
+    auto_free struct member *members = NULL;
+    size_t n = 0, i, end;
+    cJSON *c;
+
+    for (c = object->child; c; c = c->next)
+        n++;
+    if (few_and_different(object, n))
+        return 0;
+    members = mem_zalloc(n, sizeof(*members));
+    if (!members)
+        return -1;
+    for (c = object->child, i = 0; c; c = c->next, i++)
+        members[i] = (struct member){ c, i };
+    qsort(members, n, sizeof(*members), by_name_and_place);
+    for (i = 0; i < n; i = end) {
+        for (end = i + 1; end < n && strcmp(members[i].node->string, members[end].node->string) == 0; end++)
+            ;
+        if (end - i > 1)
+            merge_equal(object, members + i, end - i);
+    }
+    return 0;
+}
+
+/* Recursion is bounded by the nesting limit. */
+static int merge_tree(cJSON *node)
+{
+    cJSON *c;
+
+    if (cJSON_IsObject(node) && merge_members(node) < 0)
+        return -1;
+    for (c = node->child; c; c = c->next)
+        if (c->child && merge_tree(c) < 0)
+            return -1;
+    return 0;
+}
+
+static void *fail(struct json_error *e, enum json_fault fault, size_t offset, const char *message)
+{
+    e->fault = fault;
+    e->offset = offset;
+    snprintf(e->message, sizeof(e->message), "%s", message);
+    return NULL;
+}
+
+static size_t count_characters(const char *s, size_t len)
+{
+    size_t n = 0, i;
+
+    for (i = 0; i < len; i++)
+        n += ((unsigned char)s[i] & 0xc0) != 0x80;
+    return n;
+}
+
+static size_t first_malformed(const char *s, size_t len)
+{
+    size_t i = 0, width;
+
+    while (i < len && utf8_decode(s + i, len - i, &width) >= 0)
+        i += width;
+    return i;
+}
+
+static cJSON *build(const char *text, size_t len, struct json_error *e)
+{
+    cJSON *tree = cJSON_ParseWithLength(text, len);
+
+    if (tree && merge_tree(tree) == 0)
+        return tree;
+    cJSON_Delete(tree);
+    return fail(e, JSON_NOMEM, 0, "Out of memory");
+}
+
+static cJSON *build_repaired(const char *text, size_t len, struct json_error *e)
+{
+    auto_free char *copy = mem_dup(text, len);
+    struct json_scan found;
+
+    if (!copy)
+        return fail(e, JSON_NOMEM, 0, "Out of memory");
+    json_scan(text, len, copy, &found, e);
+    return build(copy, len, e);
+}
+
+cJSON *json_parse_request(const char *text, size_t len, bool *ret_nul, struct json_error *ret_error)
+{
+    struct json_scan found;
+
+    *ret_error = (struct json_error){ 0 };
+    if (len >= strlen(BOM) && memcmp(text, BOM, strlen(BOM)) == 0) {
+        text += strlen(BOM);
+        len -= strlen(BOM);
+    }
+    if (!utf8_valid(text, len))
+        return fail(ret_error, JSON_UTF8, first_malformed(text, len), "The document is not valid UTF-8");
+    if (json_scan(text, len, NULL, &found, ret_error) < 0) {
+        ret_error->characters = count_characters(text, ret_error->offset);
+        return NULL;
+    }
+    *ret_nul = found.nul;
+    return found.repair ? build_repaired(text, len, ret_error) : build(text, len, ret_error);
+}
+
+cJSON *json_parse(const char *text, size_t len, struct json_error *ret_error)
+{
+    bool nul = false;
+    cJSON *tree = json_parse_request(text, len, &nul, ret_error);
+
+    if (!tree || !nul)
+        return tree;
+    cJSON_Delete(tree);
+    return fail(ret_error, JSON_NUL, 0, "A text of the document contains the character U+0000");
+}
+
+const cJSON *json_get(const cJSON *object, const char *key)
+{
+    const cJSON *c;
+
+    if (!cJSON_IsObject(object))
+        return NULL;
+    for (c = object->child; c; c = c->next)
+        if (c->string && strcmp(c->string, key) == 0)
+            return c;
+    return NULL;
+}
+
+static int members_to_value(const cJSON *node, struct value *to)
+{
+    bool object = cJSON_IsObject(node);
+    size_t n = 0;
+    const cJSON *c;
+
+    for (c = node->child; c; c = c->next)
+        n++;
+    if (!n)
+        return 0;
+    to->items = mem_zalloc(n, sizeof(*to->items));
+    if (!to->items)
+        return -1;
+    if (object) {
+        to->keys = mem_zalloc(n, sizeof(*to->keys));
+        if (!to->keys)
+            return -1;
+    }
+    for (c = node->child; c; c = c->next) {
+        to->len++;
+        if (object) {
+            to->keys[to->len - 1] = mem_strdup(c->string);
+            if (!to->keys[to->len - 1])
+                return -1;
+        }
+        if (json_to_value(c, &to->items[to->len - 1]) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static void number_to_value(double d, struct value *to)
+{
+    if (d >= -EXACT_MAX && d <= EXACT_MAX && (double)(int64_t)d == d) {
+        to->kind = VALUE_INT;
+        to->integer = (int64_t)d;
+    } else {
+        to->kind = VALUE_DOUBLE;
+        to->number = d;
+    }
+}
+
+int json_to_value(const cJSON *node, struct value *ret)
+{
+    struct value v = { .kind = VALUE_NULL };
+
+    if (cJSON_IsBool(node)) {
+        v.kind = VALUE_BOOL;
+        v.boolean = cJSON_IsTrue(node);
+    } else if (cJSON_IsNumber(node)) {
+        number_to_value(node->valuedouble, &v);
+    } else if (cJSON_IsString(node)) {
+        v.kind = VALUE_STRING;
+        v.string = mem_strdup(node->valuestring);
+        if (!v.string)
+            return -1;
+    } else if (cJSON_IsArray(node) || cJSON_IsObject(node)) {
+        v.kind = cJSON_IsObject(node) ? VALUE_OBJECT : VALUE_ARRAY;
+        if (members_to_value(node, &v) < 0) {
+            value_release(&v);
+            return -1;
+        }
+    }
+    *ret = v;
+    return 0;
+}

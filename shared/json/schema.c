@@ -1,0 +1,196 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shared/base/mem.h"
+#include "shared/json/json.h"
+
+#define ECHO_MAX 2048 /* bytes of the input that an entry repeats */
+
+/* What a fault of a field is called; types and wording follow the contract's 422 list. */
+static const struct {
+    const char *type, *msg;
+} wrong[FIELD__MAX] = {
+    [FIELD_STRING] = { "string_type", "Input should be a valid string" },
+    [FIELD_OBJECT] = { "dict_type", "Input should be a valid dictionary" },
+    [FIELD_BOOL] = { "bool_type", "Input should be a valid boolean" },
+    [FIELD_ARRAY] = { "list_type", "Input should be a valid list" },
+    [FIELD_ANY] = { "missing", "Field required" },
+};
+
+/* Members whose values never appear in an answer. */
+static bool is_secret(const char *key)
+{
+    static const char *const keys[] = { "credentials", "env_vars", "openAiApiKey", "huggingFaceToken", "replicateApiKey" };
+    size_t i;
+
+    for (i = 0; key && i < ARRAY_LEN(keys); i++)
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    return false;
+}
+
+static void echo_value(struct buf *b, const cJSON *v);
+
+static void echo_members(struct buf *b, const cJSON *v)
+{
+    bool object = cJSON_IsObject(v);
+    const cJSON *c;
+
+    buf_add_char(b, object ? '{' : '[');
+    for (c = v->child; c && !buf_failed(b); c = c->next) {
+        if (c != v->child)
+            buf_add_char(b, ',');
+        if (object) {
+            buf_add_json_str(b, c->string, strlen(c->string));
+            buf_add_char(b, ':');
+        }
+        echo_value(b, c);
+    }
+    buf_add_char(b, object ? '}' : ']');
+}
+
+/* As short as reads back equal. */
+static void echo_number(struct buf *b, double d)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%.15g", d);
+    if (strtod(text, NULL) != d)
+        snprintf(text, sizeof(text), "%.17g", d);
+    buf_add_str(b, text);
+}
+
+static void echo_value(struct buf *b, const cJSON *v)
+{
+    if (is_secret(v->string))
+        buf_add_str(b, "\"***\"");
+    else if (cJSON_IsString(v))
+        buf_add_json_str(b, v->valuestring, strlen(v->valuestring));
+    else if (cJSON_IsNumber(v) && isfinite(v->valuedouble))
+        echo_number(b, v->valuedouble);
+    else if (cJSON_IsBool(v))
+        buf_add_str(b, cJSON_IsTrue(v) ? "true" : "false");
+    else if (cJSON_IsArray(v) || cJSON_IsObject(v))
+        echo_members(b, v);
+    else
+        buf_add_str(b, "null");
+}
+
+/* Repeats v in detail, or only its kind when it is too long. */
+static void add_echo(struct buf *detail, const cJSON *v)
+{
+    auto_buf struct buf b;
+
+    buf_init(&b, ECHO_MAX);
+    if (v)
+        echo_value(&b, v);
+    if (!v)
+        buf_add_str(detail, "null");
+    else if (!buf_failed(&b))
+        buf_add(detail, b.data, b.len);
+    else
+        buf_add_str(detail, cJSON_IsObject(v) ? "{}" : cJSON_IsArray(v) ? "[]" : "\"\"");
+}
+
+/* Opens an entry behind those that are there: {"type":..,"loc":["body". */
+static void open_entry(struct buf *detail, const char *type)
+{
+    if (detail->len && detail->data[detail->len - 1] == ']') {
+        detail->data[--detail->len] = '\0';
+        buf_add_char(detail, ',');
+    } else {
+        buf_add_char(detail, '[');
+    }
+    buf_add_fmt(detail, "{\"type\":\"%s\",\"loc\":[\"body\"", type);
+}
+
+static void close_entry(struct buf *detail, const char *msg, const cJSON *input)
+{
+    buf_add_fmt(detail, "],\"msg\":\"%s\",\"input\":", msg);
+    add_echo(detail, input);
+    buf_add_str(detail, "}]");
+}
+
+static void add_place(struct buf *detail, const char *key)
+{
+    if (!key)
+        return;
+    buf_add_char(detail, ',');
+    buf_add_json_str(detail, key, strlen(key));
+}
+
+static bool fits(const cJSON *v, const struct field_rule *rule)
+{
+    if (rule->nullable && cJSON_IsNull(v))
+        return true;
+    switch (rule->type) {
+    case FIELD_STRING:
+        return cJSON_IsString(v);
+    case FIELD_OBJECT:
+        return cJSON_IsObject(v);
+    case FIELD_BOOL:
+        return cJSON_IsBool(v);
+    case FIELD_ARRAY:
+        return cJSON_IsArray(v);
+    default:
+        return true;
+    }
+}
+
+static size_t check(const cJSON *object, const char *parent, const struct field_rule *rules, size_t rules_len,
+                    struct buf *detail)
+{
+    size_t faults = 0, i;
+
+    for (i = 0; i < rules_len; i++) {
+        const cJSON *v = json_get(object, rules[i].key);
+        enum field_type kind = v ? rules[i].type : FIELD_ANY;
+
+        if (v ? fits(v, &rules[i]) : !rules[i].required)
+            continue;
+        open_entry(detail, wrong[kind].type);
+        add_place(detail, parent);
+        add_place(detail, rules[i].key);
+        close_entry(detail, wrong[kind].msg, v ? v : object);
+        faults++;
+    }
+    return faults;
+}
+
+size_t json_check_fields(const cJSON *body, const struct field_rule *rules, size_t rules_len, struct buf *detail)
+{
+    if (!cJSON_IsObject(body)) {
+        json_body_not_object(body, detail);
+        return 1;
+    }
+    return check(body, NULL, rules, rules_len, detail);
+}
+
+size_t json_check_member(const cJSON *body, const char *key, const struct field_rule *rules, size_t rules_len,
+                         struct buf *detail)
+{
+    const cJSON *member = json_get(body, key);
+
+    return cJSON_IsObject(member) ? check(member, key, rules, rules_len, detail) : 0;
+}
+
+void json_body_fault(const struct json_error *e, struct buf *detail)
+{
+    if (e->fault == JSON_EMPTY) {
+        open_entry(detail, "missing");
+        close_entry(detail, wrong[FIELD_ANY].msg, NULL);
+        return;
+    }
+    open_entry(detail, "json_invalid");
+    buf_add_fmt(detail, ",%zu],\"msg\":\"JSON decode error\",\"input\":{},\"ctx\":{\"error\":", e->characters);
+    buf_add_json_str(detail, e->message, strlen(e->message));
+    buf_add_str(detail, "}}]");
+}
+
+void json_body_not_object(const cJSON *body, struct buf *detail)
+{
+    open_entry(detail, "model_attributes_type");
+    close_entry(detail, "Input should be a valid dictionary or object to extract fields from", body);
+}
