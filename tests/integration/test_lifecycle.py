@@ -1,0 +1,181 @@
+"""Processes come and go; sessions, sockets and counts stay right."""
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+from websockets.exceptions import ConnectionClosed
+
+from tests.support.stack import Stack, wait_until
+
+SETTINGS = {"AGENT_SIMULATOR_MAX_SESSIONS": "2", "AGENT_SIMULATOR_MAX_SESSIONS_PER_ACTOR": "2",
+            "AGENT_SIMULATOR_DETACH_SECONDS": "3"}
+
+
+def exit_code_of(ws, timeout=30):
+    with pytest.raises(ConnectionClosed) as closed:
+        while True:
+            ws.recv(timeout=timeout)
+    return closed.value.rcvd.code if closed.value.rcvd else 1006
+
+
+def test_a_full_service_says_so_and_takes_the_next_after_an_end(stack, diagram):
+    sessions = [stack.create(diagram("hello_minimal")) for _ in range(2)]
+    refused = stack.post("/besser_api/simulation/sessions", diagram("hello_minimal"))
+    assert refused.status == 429 and refused.json()["detail"]
+    assert stack.end(sessions[0]).status == 200
+    sessions[0] = stack.create(diagram("hello_minimal"))
+    for session in sessions:
+        assert stack.end(session).status == 200
+    stack.assert_clean()
+
+
+def test_an_ended_session_is_unknown_to_everybody(stack, diagram):
+    session = stack.create(diagram("hello_minimal"))
+    stack.end(session)
+    assert stack.state(session).status == 404
+    assert stack.end(session).status == 404
+    assert stack.get(f"/besser_api/simulation/sessions/{session}/files").status == 404
+    with stack.socket(session) as ws:
+        ws.send(json.dumps({"type": "auth", "githubSession": ""}))
+        assert json.loads(ws.recv(timeout=10))["type"] == "error"
+        assert exit_code_of(ws) == 4404
+
+
+def test_delete_closes_the_browser_and_says_why(stack, diagram):
+    session = stack.create(diagram("hello_minimal"))
+    with stack.talk(session, features=["exit"]) as talk:
+        talk.reply()
+        assert stack.end(session).json() == {"ok": True}
+        frame = talk.until(lambda f: f.get("type") == "exit", 10)
+        assert frame["reason"] == "stopped"
+        assert exit_code_of(talk.ws) == 1000
+    stack.assert_clean()
+
+
+def test_a_second_tab_takes_over(stack, diagram):
+    session = stack.create(diagram("talk_ticket_machine"))
+    with stack.talk(session) as one:
+        assert one.reply() == "Tickets here. Where to?"
+        got = len(one.frames)
+        with stack.talk(session, received=got) as two:
+            assert exit_code_of(one.ws) == 4409
+            assert two.hello == {"type": "auth_ok", "resumed": True, "from": got + 1}
+            two.say("Delft")
+            assert two.reply() == "Single or return?"
+    stack.end(session)
+
+
+def test_a_lost_socket_resumes_where_it_stopped(stack, diagram):
+    session = stack.create(diagram("talk_ticket_machine"))
+    talk = stack.talk(session)
+    assert talk.reply() == "Tickets here. Where to?"
+    talk.say("Delft")
+    talk.ws.socket.shutdown(2)
+    with stack.talk(session, received=len(talk.frames)) as again:
+        assert again.hello["resumed"] is True
+        if not any(f.get("message") == "Single or return?" for f in talk.frames):
+            assert again.reply() == "Single or return?"
+    stack.end(session)
+
+
+def test_nobody_comes_back_and_the_session_ends(stack, diagram):
+    session = stack.create(diagram("hello_minimal"))
+    with stack.talk(session) as talk:
+        talk.reply()
+    wait_until(lambda: stack.state(session).status == 404, 30, "the detached session is gone")
+    stack.assert_clean()
+
+
+def test_killing_every_worker_costs_nobody_a_session(stack, diagram):
+    session = stack.create(diagram("talk_ticket_machine"))
+    with stack.talk(session) as talk:
+        assert talk.reply() == "Tickets here. Where to?"
+        workers = stack.children("agentsim-fcgi")
+        assert len(workers) == 2
+        for pid in workers:
+            os.kill(pid, signal.SIGKILL)
+        talk.say("Delft")
+        assert talk.reply() == "Single or return?"
+        wait_until(lambda: stack.get("/health").status == 200, 20, "workers are back")
+    assert "agentsim-fcgi" in stack.log_text() and "SIGKILL" in stack.log_text().upper().replace("SIGNAL 9", "SIGKILL")
+    assert stack.end(session).status == 200
+
+
+def test_an_open_conversation_survives_an_nginx_reload(stack, diagram):
+    session = stack.create(diagram("talk_ticket_machine"))
+    with stack.talk(session) as talk:
+        assert talk.reply() == "Tickets here. Where to?"
+        master = int((stack.runtime_dir / "nginx.pid").read_text())
+        before = subprocess.run(["pgrep", "-P", str(master)], capture_output=True, text=True).stdout.split()
+        os.kill(master, signal.SIGHUP)
+        wait_until(lambda: set(subprocess.run(["pgrep", "-P", str(master)], capture_output=True, text=True).stdout.split())
+                   - set(before), 10, "new nginx workers")
+        assert stack.get("/health").status == 200
+        talk.say("Delft")
+        assert talk.reply() == "Single or return?"
+    stack.end(session)
+
+
+def test_a_killed_supervisor_comes_back_and_finds_its_session(stack, diagram):
+    session = stack.create(diagram("talk_ticket_machine"))
+    talk = stack.talk(session)
+    assert talk.reply() == "Tickets here. Where to?"
+    os.kill(stack.children("agentsim-supervisor")[0], signal.SIGKILL)
+    exit_code_of(talk.ws)
+    wait_until(lambda: stack.state(session).status == 200, 10, "the session is known again")
+    with stack.talk(session, received=len(talk.frames)) as again:
+        again.say("Delft")
+        assert again.reply() == "Single or return?"
+    assert stack.end(session).status == 200
+    stack.assert_clean()
+
+
+def test_a_killed_launcher_ends_its_sessions_cleanly(stack, diagram):
+    session = stack.create(diagram("hello_minimal"))
+    with stack.talk(session) as talk:
+        talk.reply()
+        os.kill(stack.children("agentsim-launcher")[0], signal.SIGKILL)
+        exit_code_of(talk.ws)
+    stack.assert_clean()
+    wait_until(lambda: stack.sandbox() == "ok", 60, "the sandbox is available again")
+    second = wait_until(lambda: (r := stack.post("/besser_api/simulation/sessions", diagram("hello_minimal"))).status == 200
+                        and r.json()["sessionId"], 30, "a new session starts")
+    stack.end(second)
+
+
+def test_lifetime_ends_a_session():
+    with Stack(AGENT_SIMULATOR_SESSION_LIFETIME_SECONDS="5") as short:
+        session = short.create_program("import time\ntime.sleep(1000)\n")
+        started = time.monotonic()
+        with short.internal_socket(session) as ws:
+            exit_code_of(ws)
+        assert time.monotonic() - started < 20
+        short.assert_clean()
+
+
+def test_an_agent_that_never_listens_is_reported_at_the_deadline():
+    with Stack(AGENT_SIMULATOR_READY_SECONDS="2") as quick:
+        session = quick.create_program("import time\nprint('still thinking', flush=True)\ntime.sleep(1000)\n")
+        frames = []
+        with quick.internal_socket(session) as ws, pytest.raises(ConnectionClosed):
+            while True:
+                frames.append(json.loads(ws.recv(timeout=30)))
+        assert {"type": "stdout", "line": "still thinking"} in frames
+        assert frames[-1]["type"] == "error" and "still thinking" in frames[-1]["message"]
+        quick.assert_clean()
+
+
+def test_stopping_the_service_leaves_nothing_behind(diagram):
+    with Stack() as short:
+        session = short.create(diagram("hello_minimal"))
+        with short.talk(session) as talk:
+            talk.reply()
+        uids, runtime_dir = (short.uid_base, short.uid_base + short.max_sessions), short.runtime_dir
+        short.keeper.terminate()
+        assert short.keeper.wait(30) == 0
+        from tests.support.stack import processes_of_uids
+
+        assert processes_of_uids(*uids) == []
