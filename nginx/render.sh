@@ -1,5 +1,6 @@
 #!/bin/sh
-# Writes agentsim.conf.in with its places filled in to OUT ("-": standard output).
+# Writes agentsim.conf.in with its places filled in to OUT ("-": standard output), and what it includes beside it:
+# OUT is to be CONF_DIR/agentsim.conf.
 # Each place has an environment variable of the same name; a private instance sets them all.
 set -eu
 
@@ -29,11 +30,16 @@ script=$(
     fill CONF_DIR "${CONF_DIR:-/opt/agentsim/nginx}"
     fill PUBLIC_LISTEN "${PUBLIC_LISTEN:-127.0.0.1:8080}"
     fill INTERNAL_LISTEN "${INTERNAL_LISTEN:-127.0.0.1:8001}"
-    fill ACCESS_LOG "${ACCESS_LOG:-$state/nginx/access.log}"
+    fill ACCESS_LOG "${ACCESS_LOG:-$state/nginx-access.log}"
 )
 if [ "$1" = - ]; then
     sed "$script" "$here/agentsim.conf.in"
 else
     sed "$script" "$here/agentsim.conf.in" >"$1.new"
     mv "$1.new" "$1"
+    dir=$(cd "$(dirname "$1")" && pwd)
+    if [ "$dir" != "$here" ]; then
+        mkdir -p "$dir/snippets"
+        cp "$here"/snippets/*.conf "$dir/snippets/"
+    fi
 fi
