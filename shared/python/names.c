@@ -24,7 +24,7 @@ static const char *const keywords[] = {
     "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"
 };
 
-/* clang-format off: one word a line would be two screens */
+/* clang-format off */
 static const char *const other_words[] = {
     "ArithmeticError", "AssertionError", "AttributeError", "BaseException", "BaseExceptionGroup",
     "BlockingIOError", "BrokenPipeError", "BufferError", "BytesWarning", "ChildProcessError",
