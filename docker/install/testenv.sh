@@ -1,0 +1,33 @@
+#!/bin/bash
+# Creates the tests' own interpreter, build/testenv, from tests/requirements.lock. Nothing of the
+# product uses it. Needs no root; needs the network unless all is there already.
+set -euo pipefail
+shopt -s inherit_errexit
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=docker/install/say.sh
+. "$here/say.sh"
+
+root=$(cd "$here/../.." && pwd)
+python=/usr/bin/python3
+
+# environment NAME LOCK: build/NAME holds exactly what LOCK lists.
+environment() {
+    local dir=$root/build/$1 lock=$2 id
+    id=$(cat "$lock" "$here/testenv.sh" | sha256sum | cut -c 1-16)
+    if [ "$(cat "$dir/complete" 2> /dev/null)" = "$id" ]; then
+        say "$1: ready"
+        return
+    fi
+    say "install $(grep -c == "$lock") distributions for the tests"
+    rm -rf "$dir"
+    mkdir -p "$root/build"
+    logged "python3 cannot create a virtual environment: apt-get install python3-venv" \
+        "$python" -m venv --without-pip "$dir"
+    logged "the tests' packages could not be installed; is the Python package index reachable?" \
+        "$dir/bin/python" "$(debian_pip)" install --no-input --require-hashes --only-binary :all: \
+        --requirement "$lock"
+    printf '%s\n' "$id" > "$dir/complete"
+}
+
+log=$(log_path testenv)
+environment testenv "$root/tests/requirements.lock"
