@@ -141,6 +141,8 @@ cJSON *json_parse_request(const char *text, size_t len, bool *ret_nul, struct js
     struct json_scan found;
 
     *ret_error = (struct json_error){ 0 };
+    if (!len)
+        return fail(ret_error, JSON_EMPTY, 0, "The document is empty");
     if (len >= strlen(BOM) && memcmp(text, BOM, strlen(BOM)) == 0) {
         text += strlen(BOM);
         len -= strlen(BOM);

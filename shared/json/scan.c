@@ -287,9 +287,6 @@ int json_scan(const char *text, size_t len, char *fix, struct json_scan *ret, st
     bool open, more = true;
 
     *ret = (struct json_scan){ 0 };
-    skip_blanks(&sc);
-    if (sc.pos == len)
-        return fault(&sc, JSON_EMPTY, sc.pos, "The document is empty");
     while (more) {
         if (scan_value_start(&sc, &open) < 0)
             return -1;

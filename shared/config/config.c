@@ -1,0 +1,166 @@
+#include "shared/config/config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shared/base/mem.h"
+#include "shared/config/table.h"
+
+#define VALUE_MAX 70000 /* above the longest text of the table */
+#define NOBODY 65534
+
+static int set_defaults(struct config *c, struct err *err)
+{
+    const struct config_row *row;
+    size_t i;
+
+    for (i = 0; (row = config_row_at(i)); i++)
+        if (config_row_set(c, row, row->standard, err) < 0)
+            return -1;
+    return 0;
+}
+
+static int set_from_environment(struct config *c, struct err *err)
+{
+    const struct config_row *row;
+    const char *value;
+    size_t i;
+
+    for (i = 0; (row = config_row_at(i)); i++) {
+        value = getenv(row->env);
+        if (value && config_row_set(c, row, value, err) < 0)
+            return err_wrap(err, "environment");
+    }
+    return 0;
+}
+
+/* What no single row can see. */
+static int check_together(const struct config *c, struct err *err)
+{
+    int64_t last_uid = c->session_uid_base + c->max_sessions - 1;
+    int64_t last_port = c->port_pool_start + c->max_sessions - 1;
+
+    if (c->session_uid_base <= NOBODY + 1 && last_uid >= NOBODY)
+        return err_set(err, ERR_BAD_REQUEST, 0,
+                       "%sSESSION_UID_BASE is %lld; with %lld sessions the pool would hold UID %d or %d, which belong "
+                       "to nobody", CONFIG_ENV_PREFIX, (long long)c->session_uid_base, (long long)c->max_sessions,
+                       NOBODY, NOBODY + 1);
+    if (last_port > 65535)
+        return err_set(err, ERR_BAD_REQUEST, 0, "%sPORT_POOL_START is %lld; with %lld sessions at most %lld is possible",
+                       CONFIG_ENV_PREFIX, (long long)c->port_pool_start, (long long)c->max_sessions,
+                       (long long)(65536 - c->max_sessions));
+    return 0;
+}
+
+static int load(struct config *c, const char *file, struct err *err)
+{
+    if (set_defaults(c, err) < 0)
+        return -1;
+    if (file && config_read_yaml(c, file, err) < 0)
+        return -1;
+    if (set_from_environment(c, err) < 0)
+        return -1;
+    return check_together(c, err);
+}
+
+static int load_into(struct config *ret, const char *file, struct err *err)
+{
+    struct config c = { 0 };
+
+    if (load(&c, file, err) < 0) {
+        config_release(&c);
+        return -1;
+    }
+    *ret = c;
+    return 0;
+}
+
+int config_load(struct config *ret, const char *file, struct err *err)
+{
+    if (!file && (access(CONFIG_DEFAULT_FILE, F_OK) == 0 || errno != ENOENT))
+        file = CONFIG_DEFAULT_FILE;
+    return load_into(ret, file, err);
+}
+
+int config_load_env(struct config *ret, struct err *err)
+{
+    return load_into(ret, NULL, err);
+}
+
+void config_release(struct config *c)
+{
+    const struct config_row *row;
+    size_t i;
+
+    for (i = 0; c && (row = config_row_at(i)); i++) {
+        char **text = (char **)((char *)c + row->slot);
+
+        if (row->kind < CONFIG_WORD || !*text)
+            continue;
+        if (row->flags & CONFIG_SECRET)
+            mem_wipe(*text, strlen(*text));
+        mem_free(*text);
+        *text = NULL;
+    }
+}
+
+int config_set(struct config *c, const char *key, const char *value, struct err *err)
+{
+    const struct config_row *row = config_row_find(key);
+
+    if (!row)
+        return err_set(err, ERR_BAD_REQUEST, 0, "unknown setting \"%.80s\"", key);
+    return config_row_set(c, row, value, err);
+}
+
+static char *env_entry(const struct config *c, const struct config_row *row)
+{
+    auto_buf struct buf b;
+
+    buf_init(&b, VALUE_MAX);
+    buf_add_fmt(&b, "%s=", row->env);
+    config_row_format(c, row, &b);
+    return buf_steal(&b, NULL);
+}
+
+int config_public_env(const struct config *c, char ***ret, struct err *err)
+{
+    const struct config_row *row;
+    size_t rows = 0, n = 0, i;
+    char **env;
+
+    while (config_row_at(rows))
+        rows++;
+    env = mem_zalloc(rows + 1, sizeof(*env));
+    if (!env)
+        return err_nomem(err);
+    for (i = 0; (row = config_row_at(i)); i++) {
+        if (row->flags & CONFIG_SECRET)
+            continue;
+        env[n] = env_entry(c, row);
+        if (!env[n++]) {
+            config_env_free(env);
+            return err_nomem(err);
+        }
+    }
+    *ret = env;
+    return 0;
+}
+
+void config_env_free(char **env)
+{
+    size_t i;
+
+    for (i = 0; env && env[i]; i++)
+        mem_free(env[i]);
+    mem_free(env);
+}
+
+const char *config_egress_name(int egress)
+{
+    static const char *const names[] = { "none", "public", "allow", "host" };
+
+    return egress >= 0 && (size_t)egress < ARRAY_LEN(names) ? names[egress] : "none";
+}
