@@ -16,7 +16,5 @@ int diagram_check_program(struct model *m, struct python_parser *parser, struct 
 
 /* Class names of the transitions' events, first-seen order (section 8.1). 0, or -1 out of memory. */
 int diagram_event_list(const struct model *m, struct str_list *ret);
-void str_list_release(struct str_list *l);
-int str_list_add(struct str_list *l, const char *s); /* copies; 0, or -1 out of memory */
 
 #endif

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define FINDINGS_MAX 1000
+#define FINDINGS_MAX 1000         /* entries; warnings leave room for errors: */
+#define FINDINGS_WARNINGS_MAX 200
 
 enum finding_class { FINDING_ERROR, FINDING_WARNING };
 
@@ -14,17 +15,20 @@ struct finding {
     enum finding_class severity;
     int rule;      /* number in section 5 of the agent diagram contract; 0 = shape of the document */
     char *where;   /* JSON path or element, "model.elements.s1.name", "" = whole diagram */
-    char *message; /* a sentence that names the element, field, value */
+    char *message; /* a sentence that names the element, field, value; at most FINDING_MESSAGE_MAX bytes */
 };
+
+#define FINDING_MESSAGE_MAX 2000
 
 struct findings {
     struct finding *items;
-    size_t len, cap, errors;
+    size_t len, cap;
+    size_t errors; /* all of them, also those that found no room */
     bool truncated;
 };
 
 void findings_init(struct findings *f);
-void findings_release(struct findings *f);
+void findings_release(struct findings *f); /* NULL is fine; the list is empty afterwards */
 
 /* Adds one; where NULL = "". Always -1 for errors and 0 for warnings, so that phase A can `return finding_add(...)`. */
 int finding_add(struct findings *f, enum finding_class severity, int rule, const char *where, const char *fmt, ...)

@@ -2,6 +2,7 @@
  * Filled by read.h (from JSON) or shared/buml (from B-UML text), checked by check.h, emitted by shared/generate and shared/buml.
  * struct model owns everything below it: model_release() frees all. Strings are UTF-8 without NUL, NULL = not set.
  * Cross references are indexes into the model's arrays (stable, unlike pointers into growing arrays); MODEL_NONE = none.
+ * `where` is the JSON path of the element something came from ("model.elements.s1"), for findings; NULL outside of JSON.
  * Section numbers refer to the agent diagram contract. */
 #ifndef DIAGRAM_MODEL_H
 #define DIAGRAM_MODEL_H
@@ -10,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "shared/base/err.h"
 #include "shared/json/value.h"
 
 #define MODEL_NONE ((size_t)-1)
@@ -25,26 +27,37 @@ struct llm { /* 2.4, 2.5 */
     struct value parameters;             /* VALUE_OBJECT */
     int64_t num_previous_messages;
     char *global_context;
+    char *where;
 };
 
-struct tool { char *name, *description, *code; };
-struct skill { char *name, *content, *description; };
+struct tool {
+    char *name, *description, *code;
+    char *where;
+};
+
+struct skill {
+    char *name, *content, *description;
+    char *where;
+};
 
 struct workspace {
     char *name, *path, *description;
     bool writable;
     int64_t max_read_bytes;
+    char *where;
 };
 
 struct intent {
     char *name, *description;
     struct str_list sentences;
+    char *where;
 };
 
 struct gui {
     char *gui_id, *width;
     bool persist, is_form;
     struct value design; /* guiModel as it came, VALUE_NULL for none; shared/gui reads it */
+    char *where;
 };
 
 struct rag {
@@ -52,10 +65,12 @@ struct rag {
     bool ollama;             /* else OpenAI embeddings */
     char *embedding_provider, *embedding_base_url, *embedding_model;
     char *llm_name;          /* "" = default LLM */
+    size_t llm;              /* of llm_name; MODEL_NONE = default LLM, or not registered (rule 22) */
     char *llm_prompt;
     int64_t k, num_previous_messages;
     bool hybrid;
     double bm25_weight;
+    char *where;
 };
 
 enum action_kind { /* 3.1 */
@@ -68,7 +83,7 @@ enum db_operation { DB_ANY, DB_SELECT, DB_INSERT, DB_UPDATE, DB_DELETE, DB__MAX 
 
 struct action { /* one struct for all kinds; fields a kind does not have stay zero (3.2, 3.3) */
     enum action_kind kind;
-    char *id;                     /* element id, for messages */
+    char *id, *where;             /* element id and path, for messages */
     char *text;                   /* text, markdown, HTML, speech: what is sent; code: dedented source; RAG: store name; crawl: initial URL; GUI: GUI id; SQL: see sql */
     bool use_session_vars;        /* of text; of system prompt and RAG prompt below */
     char *prompt;                 /* system prompt (LLM kinds), RAG prompt, crawl: system message prefix */
@@ -79,6 +94,9 @@ struct action { /* one struct for all kinds; fields a kind does not have stay ze
     char *store_in_session;
     bool send_reply;
     char *llm_name;               /* NULL = default LLM */
+    size_t llm;                   /* of llm_name; MODEL_NONE = default LLM, or not registered (rules 22, 24) */
+    size_t rag;                   /* RAG: of text; MODEL_NONE = no such store, the one made last answers (7.4) */
+    size_t gui;                   /* GUI: of text; MODEL_NONE = not registered (rule 23) */
     /* DB */
     bool db_sql;                  /* dbQueryMode == sql */
     char *db_custom_name;         /* dbSelectionType custom and a name given, else NULL (db1) */
@@ -117,7 +135,7 @@ enum event_kind { /* 4.5 */
 enum compare_op { COMPARE_LT, COMPARE_LE, COMPARE_EQ, COMPARE_GE, COMPARE_GT, COMPARE_NE, COMPARE__MAX };
 
 struct condition {
-    char *source;      /* Python as drawn */
+    char *source;      /* Python as drawn, less the indentation all of it shares */
     char *label;       /* condition_<n>_<i>, 4.5 */
     char *function;    /* the def that decides [V3]; filled by lint (check.h), NULL before */
     int parameters;    /* 1 or 2, filled likewise */
@@ -125,7 +143,7 @@ struct condition {
 
 struct transition {
     enum transition_kind kind;
-    char *id;                    /* relationship id, for messages */
+    char *id, *where;            /* relationship id and path, for messages */
     size_t target;               /* index of the state */
     size_t intent;               /* INTENT: index, or MODEL_NONE when not registered (rule 13) */
     char *intent_name;           /* INTENT: as drawn, trimmed */
@@ -141,7 +159,7 @@ struct transition {
 };
 
 struct state {
-    char *id, *name, *description;
+    char *id, *where, *name, *description;
     bool reasoning, initial;
     bool has_body, has_fallback; /* a body exists only if at least one action was added */
     struct action_list body, fallback;
@@ -149,6 +167,7 @@ struct state {
     size_t transitions_len, transitions_cap;
     /* reasoning */
     char *llm_name;
+    size_t llm;                  /* of llm_name; MODEL_NONE = default LLM, or not registered (rule 22) */
     int64_t max_steps;
     bool task_planning, stream_steps;
     char *system_prompt, *fallback_message;
@@ -183,6 +202,33 @@ struct model {
 };
 
 void model_init(struct model *m);
-void model_release(struct model *m);
+void model_release(struct model *m); /* NULL and half-built are fine; the model is empty afterwards */
+
+/* Fills in every llm, rag and gui index above from the names beside it; a name twice: the first one counts.
+ * Readers call it once, last. 0, or -1 out of memory. */
+int model_resolve(struct model *m, struct err *err);
+
+/* One more zeroed element at the end of a list, already counted; NULL out of memory. Indexes stay, pointers do not. */
+struct llm *model_add_llm(struct model *m);
+struct tool *model_add_tool(struct model *m);
+struct skill *model_add_skill(struct model *m);
+struct workspace *model_add_workspace(struct model *m);
+struct intent *model_add_intent(struct model *m);
+struct gui *model_add_gui(struct model *m);
+struct rag *model_add_rag(struct model *m);
+struct state *model_add_state(struct model *m);
+struct action *model_add_action(struct action_list *l);
+struct transition *model_add_transition(struct state *s);
+
+const char *event_class(enum event_kind kind);                       /* "ReceiveTextEvent"; NULL for none */
+const char *transition_event_class(const struct transition *t);      /* section 8.1; NULL when it has no event */
+const char *compare_op_name(enum compare_op op);                     /* of Python's operator module: "lt" */
+int compare_op_parse(const char *text, enum compare_op *ret);        /* "<" and so on; -1 unknown */
+const char *action_kind_type(enum action_kind kind);                 /* actionType: "TextReplyAction" */
+const char *action_kind_title(enum action_kind kind);                /* for sentences: "LLM reply" */
+int action_kind_parse(const char *type, enum action_kind *ret);      /* actionType; -1 unknown */
+
+void str_list_release(struct str_list *l);
+int str_list_add(struct str_list *l, const char *s); /* copies; 0, or -1 out of memory */
 
 #endif
