@@ -19,51 +19,52 @@ export class Chat {
     this.typing = typing;
     this.context = { send, keep: (url) => { this.#urls.push(url); return url; } };
     this.list = new GrowingList(log, log, MAX_MESSAGES);
-    this.clear();
+    this.clear("Choose an example or drop a diagram, then press Start.");
   }
 
-  clear() {
+  clear(text) {
     this.list.clear();
     this.#urls.forEach((url) => URL.revokeObjectURL(url));
     this.#urls = [];
     this.#tasks = null;
     this.#setTyping(false);
-    this.log.append(el("p", { class: "empty" }, "Choose an example or drop a diagram, then press Start."));
+    this.log.append(el("p", { class: "empty" }, text));
   }
 
   /** What the user said, or did ("sent a file"). */
   user(text, kind = "") {
-    this.#tasks = null;
-    this.#add(el("article", { class: "message user", "data-kind": kind || null, testid: "user-message" },
-      el("div", { class: "bubble" }, el("div", { class: "text" }, text)), time()));
+    this.#add(() => {
+      this.#tasks = null;
+      return el("article", { class: "message user", "data-kind": kind || null, testid: "user-message" },
+        el("div", { class: "bubble" }, el("div", { class: "text" }, text)), time());
+    });
+    this.list.flush();
+    this.list.toEnd();
     this.#setTyping(true);
   }
 
   /** A line of the console itself: connection, end, refusals. */
   note(text, kind = "info") {
     this.#setTyping(false);
-    this.#add(el("p", { class: "event", "data-kind": kind, testid: "event" }, text));
+    this.#add(() => el("p", { class: "event", "data-kind": kind, testid: "event" }, text));
   }
 
   /** A frame of the agent, or a frame of the service that no other pane shows. */
   frame(frame, text) {
-    if (frame === null) {
-      this.#add(this.#message(raw("A frame that is no JSON", text), "invalid"));
-      return;
-    }
-    if (frame.action === undefined) {
-      this.#add(this.#message(raw(`A frame of the service: ${frame.type ?? "no type"}`, frame), "unknown"));
-      return;
-    }
+    this.#add(() => this.#entry(frame, text));
+    if (frame?.action !== "agent_reply_reasoning_step" && frame?.action !== "agent_reply_task_list_update")
+      this.#setTyping(false);
+  }
+
+  #entry(frame, text) {
+    if (frame === null)
+      return this.#message(raw("A frame that is no JSON object", text), "invalid");
+    if (frame.action === undefined)
+      return this.#message(raw(`A frame of the service: ${frame.type ?? "no type"}`, frame), "unknown");
     const { node, unframed } = render(frame, this.context);
     if (frame.action === "agent_reply_task_list_update")
       return this.#taskList(node);
-    if (unframed)
-      this.#add(el("article", { class: "message aside" }, node));
-    else
-      this.#add(this.#message(node, frame.action, frame));
-    if (frame.action !== "agent_reply_reasoning_step")
-      this.#setTyping(false);
+    return unframed ? el("article", { class: "message aside" }, node) : this.#message(node, frame.action, frame);
   }
 
   #message(node, kind, frame = null) {
@@ -79,15 +80,15 @@ export class Chat {
   #taskList(node) {
     if (this.#tasks?.isConnected) {
       this.#tasks.replaceChildren(node);
-      return;
+      return null;
     }
     this.#tasks = el("article", { class: "message aside" }, node);
-    this.#add(this.#tasks);
+    return this.#tasks;
   }
 
-  #add(node) {
-    this.log.querySelector(".empty")?.remove();
-    this.list.add(node);
+  #add(make) {
+    this.log.querySelector(":scope > .empty")?.remove();
+    this.list.add(make);
   }
 
   #setTyping(on) {
@@ -98,4 +99,4 @@ export class Chat {
   }
 }
 
-const time = (suffix = "") => el("span", { class: "time" }, clock() + suffix);
+const time = (suffix = "") => el("span", { class: "time", title: clock() }, clock().slice(0, 5) + suffix);

@@ -63,5 +63,13 @@ export function formatBytes(count) {
   return `${value.toFixed(value < 10 ? 1 : 0)} ${units[unit]}`;
 }
 
-export const clock = (date = new Date()) =>
-  date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+
+/** The time of day, now. */
+export const clock = () => CLOCK.format(new Date());
+
+/** "1 frame", "2 frames" */
+export const counted = (count, thing) => `${count} ${thing}${count === 1 ? "" : "s"}`;
+
+/** A diagram's title as words: the name rule of agents forbids spaces. */
+export const spoken = (title) => String(title).replaceAll("_", " ");

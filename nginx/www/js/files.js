@@ -1,6 +1,6 @@
 // What the agent wrote into its work directory.
 
-import { el, formatBytes, unfold } from "./dom.js";
+import { counted, el, formatBytes, unfold } from "./dom.js";
 import { saveName } from "./render/file.js";
 
 export class Files {
@@ -37,7 +37,7 @@ export class Files {
       this.list.replaceChildren(
         ...directories.map(directoryName).sort().map((name) => el("li", { class: "directory" }, `${name}/`)),
         ...files.toSorted((a, b) => a.path.localeCompare(b.path)).map((file) => this.#row(file)));
-      this.note.textContent = `${files.length} ${files.length === 1 ? "file" : "files"}`;
+      this.note.textContent = counted(files.length, "file");
       this.archive.hidden = files.length === 0;
     } catch (error) {
       this.note.textContent = error.message;

@@ -1,6 +1,6 @@
 // Every frame of the socket as it was, both directions.
 
-import { clock, el, unfold } from "./dom.js";
+import { clock, counted, el, unfold } from "./dom.js";
 import { parseLenient, pretty } from "./json.js";
 import { GrowingList } from "./list.js";
 
@@ -37,14 +37,14 @@ export class Frames {
     const when = clock();
     const kept = text.length > MAX_KEPT ? text.slice(0, MAX_KEPT) : text;
     const length = text.length;
-    this.list.addSoon(() => {
+    this.list.add(() => {
       this.#showCount();
       return row(kept, length, outgoing, when);
     });
   }
 
   #showCount() {
-    this.count.textContent = `${this.#count} ${this.#count === 1 ? "frame" : "frames"}`;
+    this.count.textContent = counted(this.#count, "frame");
   }
 }
 

@@ -46,7 +46,7 @@ export class Lifetime {
     if (this.#end === null)
       return;
     const left = Math.max(0, Math.round((this.#end - Date.now()) / 1000));
-    this.node.textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
+    this.node.textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} left`;
     this.node.classList.toggle("soon", left < 60);
   }
 }

@@ -2,6 +2,7 @@
 
 /* The reader counts as being at the end within this many pixels. */
 const NEAR = 40;
+const DELAY_MS = 50;
 
 export class GrowingList {
   #waiting = [];
@@ -13,35 +14,32 @@ export class GrowingList {
     this.list = list;
     this.max = max;
     this.follow = true;
-    this.dropped = 0;
   }
 
-  /** Appends at once: for entries that come one by one. */
-  add(node) {
-    const stay = this.follow && this.#atEnd();
-    this.list.append(node);
-    this.#trim();
-    if (stay)
-      this.toEnd();
-  }
-
-  /** Appends soon, many together: an agent can write thousands of lines a second. `make` is called only for those that are shown. */
-  addSoon(make) {
+  /**
+   * Appends soon, many together: an agent can write thousands of lines a second. `make` gives the entry, or null; it
+   * is called in order, and not at all for entries that would be dropped at once.
+   */
+  add(make) {
     this.#waiting.push(make);
-    if (this.#waiting.length > this.max) {
+    if (this.#waiting.length > this.max)
       this.#waiting.shift();
-      this.dropped++;
-    }
-    this.#timer ??= setTimeout(() => this.flush(), 50);
+    this.#timer ??= setTimeout(() => this.flush(), DELAY_MS);
   }
 
   flush() {
     clearTimeout(this.#timer);
     this.#timer = null;
-    const stay = this.follow;
-    this.list.append(...this.#waiting.map((make) => make()));
+    const stay = this.follow && this.#atEnd();
+    const makers = this.#waiting;
     this.#waiting = [];
-    this.#trim();
+    for (const make of makers) {
+      const node = make();
+      if (node)
+        this.list.append(node);
+    }
+    while (this.list.childElementCount > this.max)
+      this.list.firstElementChild.remove();
     if (stay)
       this.toEnd();
   }
@@ -50,7 +48,6 @@ export class GrowingList {
     clearTimeout(this.#timer);
     this.#timer = null;
     this.#waiting = [];
-    this.dropped = 0;
     this.list.replaceChildren();
   }
 
@@ -58,14 +55,13 @@ export class GrowingList {
     this.box.scrollTop = this.box.scrollHeight;
   }
 
-  #atEnd() {
-    return this.box.scrollHeight - this.box.scrollTop - this.box.clientHeight < NEAR || this.list.childElementCount === 0;
+  /** The list became visible: what came meanwhile did not scroll. */
+  shown() {
+    if (this.follow)
+      this.toEnd();
   }
 
-  #trim() {
-    while (this.list.childElementCount > this.max) {
-      this.list.firstElementChild.remove();
-      this.dropped++;
-    }
+  #atEnd() {
+    return this.box.scrollHeight - this.box.scrollTop - this.box.clientHeight < NEAR;
   }
 }

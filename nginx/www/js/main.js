@@ -4,7 +4,7 @@ import { Api } from "./api.js";
 import { Chat } from "./chat.js";
 import { Composer } from "./composer.js";
 import { summarize } from "./diagram.js";
-import { byId, copyText, show } from "./dom.js";
+import { byId, copyText, show, spoken } from "./dom.js";
 import { Files } from "./files.js";
 import { Frames } from "./frames.js";
 import { isObject } from "./json.js";
@@ -23,6 +23,7 @@ const BADGES = {
 class Console {
   #conversation = null;
   #busy = false;
+  #running = null;
 
   constructor() {
     this.api = new Api(signIn());
@@ -38,30 +39,34 @@ class Console {
     this.frames = new Frames(byId("frames"));
     this.files = new Files(byId("files"), this.api, () => this.#conversation?.id ?? null);
     this.lifetime = new Lifetime(byId("lifetime"), this.api);
-    makeTabs(document.querySelector(".tabs"), (id) => { if (id === "files") this.files.refresh(); });
+    const shown = {
+      trace: () => this.trace.list.shown(), output: () => this.output.list.shown(),
+      frames: () => this.frames.list.shown(), files: () => this.files.refresh(),
+    };
+    makeTabs(document.querySelector(".tabs"), (id) => shown[id]());
     this.source.addEventListener("chosen", () => this.#buttons());
     byId("validate").addEventListener("click", () => this.#validate());
-    byId("start").addEventListener("click", () => this.#start());
-    byId("restart").addEventListener("click", () => this.#start());
+    byId("start").addEventListener("click", () => this.#start(this.source.request));
+    byId("restart").addEventListener("click", () => this.#start(this.#running));
     byId("stop").addEventListener("click", () => this.#stop());
     byId("reconnect").addEventListener("click", () => this.#conversation?.retry());
     byId("session-id").addEventListener("click", (event) => copyText(this.#conversation?.id ?? "", event.currentTarget));
   }
 
   async #validate() {
-    await this.#whileBusy(async () => this.source.verdict(await this.api.validate(this.source.withCredentials())));
+    await this.#whileBusy(async () => this.source.verdict(await this.api.validate(this.source.withKeys(this.source.request))));
   }
 
-  /** Starts what lies on the table; a session that still runs is stopped first. */
-  async #start() {
+  /** Starts this diagram; a session that still runs is stopped first. */
+  async #start(request) {
     await this.#whileBusy(async () => {
       await this.#endCurrent("Restarting");
       this.source.clearVerdict();
-      this.#clearPanes();
+      this.#clearPanes(request);
       this.#status("starting", "Asking for a session");
-      const request = this.source.withCredentials();
-      const { sessionId } = await this.api.start(request);
-      this.#begin(sessionId, request);
+      const { sessionId } = await this.api.start(this.source.withKeys(request));
+      this.#running = request;
+      this.#begin(sessionId);
     });
   }
 
@@ -109,17 +114,18 @@ class Console {
       this.#status("idle", "");
   }
 
-  #clearPanes() {
-    this.chat.clear();
+  #clearPanes(request) {
+    this.chat.clear("The agent is about to speak.");
     this.output.clear();
     this.frames.clear();
-    const summary = summarize(this.source.request);
+    const summary = summarize(request);
     this.trace.reset(summary.states, summary.initial);
     show(byId("agent-state"), false);
-    byId("agent-title").textContent = String(this.source.request.title);
+    byId("agent-title").textContent = spoken(request.title);
+    document.title = `${spoken(request.title)} · agentsim`;
   }
 
-  #begin(id, request) {
+  #begin(id) {
     const conversation = new Conversation(id, this.api.githubSession, () => this.#exists(id));
     this.#conversation = conversation;
     const mine = (handler) => (event) => { if (this.#conversation === conversation) handler(event.detail); };
@@ -129,7 +135,6 @@ class Console {
     conversation.addEventListener("raw", mine(({ text, out }) => this.frames.add(text, out === true)));
     byId("session-id").textContent = id.slice(0, 8);
     show(byId("session-id"), true);
-    document.title = `${request.title} · agentsim`;
     this.files.reset();
     this.lifetime.start(id);
     conversation.open();
@@ -157,6 +162,8 @@ class Console {
     else if (state === "live" && text !== "Connected")
       this.chat.note(text, "info");
     this.#buttons();
+    if (state === "live" && document.activeElement?.closest("#composer, dialog, input, textarea") == null)
+      byId("message").focus();
   }
 
   #take(frame, text) {
@@ -198,7 +205,7 @@ class Console {
     byId("start").disabled = !ready;
     byId("start").textContent = running ? "Start anew" : "Start";
     byId("validate").disabled = !ready;
-    byId("restart").disabled = !ready || this.#conversation === null;
+    byId("restart").disabled = this.#running === null || this.#busy;
     byId("stop").disabled = !running || this.#busy;
     show(byId("reconnect"), state === "lost");
     this.composer.enable(state === "live");

@@ -1,6 +1,6 @@
 // The left pane: which diagram, which keys, and what the service says about it.
 
-import { byId, copyText, el, show, unfold } from "./dom.js";
+import { byId, copyText, counted, el, show, spoken } from "./dom.js";
 import { diagramsOf, summarize, titleFromFile } from "./diagram.js";
 import { pythonCode } from "./python.js";
 
@@ -15,13 +15,13 @@ export class Source extends EventTarget {
     this.#loadExamples();
   }
 
-  /** The session request, keys included. */
-  withCredentials() {
+  /** A session request with the keys that are filled in. */
+  withKeys(request) {
     const credentials = {};
     for (const input of document.querySelectorAll("[data-key]"))
       if (input.value)
         credentials[input.dataset.key] = input.value;
-    return Object.keys(credentials).length ? { ...this.request, credentials } : this.request;
+    return Object.keys(credentials).length ? { ...request, credentials } : request;
   }
 
   /** Takes a JSON text; `origin` says where it came from. */
@@ -56,15 +56,12 @@ export class Source extends EventTarget {
       this.problems(errors.length ? errors : ["The diagram is not valid."], "This diagram does not work yet");
     const events = Array.isArray(answer.eventList) ? answer.eventList : [];
     const code = typeof answer.agentCode === "string" ? answer.agentCode : "";
-    const copy = el("button", {
-      type: "button", class: "small", testid: "copy-code", onclick: (event) => copyText(code, event.currentTarget),
-    }, "Copy");
     byId("verdict").append(
       answer.valid ? el("p", { class: "good", testid: "valid" }, "✓ The diagram is valid.") : "",
       events.length ? el("p", { class: "chips", testid: "events" },
         el("span", { class: "hint" }, "Events "), events.map((name) => el("span", { class: "chip" }, String(name)))) : "",
-      code ? unfold(`Generated program (${code.split("\n").length} lines)`, () =>
-        el("div", {}, copy, pythonCode(code)), { testid: "code-box" }) : "");
+      code ? el("button", { type: "button", testid: "show-code", onclick: () => showCode(code) },
+        `Generated program (${counted(code.trimEnd().split("\n").length, "line")})`) : "");
   }
 
   #choose(request, origin = "", all = []) {
@@ -76,9 +73,9 @@ export class Source extends EventTarget {
       const select = all.length > 1 ? el("select", {
         "aria-label": "Diagram in this file", testid: "which-diagram",
         onchange: () => this.#choose(all[select.selectedIndex], origin, all),
-      }, all.map((item) => el("option", { selected: item === request }, String(item.title)))) : null;
+      }, all.map((item) => el("option", { selected: item === request }, spoken(item.title)))) : null;
       card.replaceChildren(
-        el("p", { class: "card-title", testid: "diagram-title" }, String(request.title)),
+        el("p", { class: "card-title", testid: "diagram-title" }, spoken(request.title)),
         el("p", { class: "hint" }, origin), select ?? "",
         el("p", { class: "counts" }, summary.counts.map(([label, n]) => el("span", {}, el("b", {}, n), ` ${n === 1 ? label.replace(/s$/, "") : label}`))));
     }
@@ -142,7 +139,7 @@ export class Source extends EventTarget {
     box.append(...rows.map((row) => el("button", {
       type: "button", class: "example", testid: "example", "aria-pressed": "false",
       onclick: (event) => this.#takeExample(row, event.currentTarget),
-    }, el("span", { class: "strong" }, row.title), row.description ? el("span", { class: "hint" }, row.description) : null)));
+    }, el("span", { class: "strong" }, spoken(row.title)), row.description ? el("span", { class: "hint" }, row.description) : null)));
     show(box, rows.length > 0);
   }
 
@@ -162,4 +159,15 @@ export class Source extends EventTarget {
     for (const other of byId("examples").children)
       other.setAttribute("aria-pressed", String(other === button));
   }
+}
+
+function showCode(code) {
+  const box = byId("code");
+  const copy = el("button", {
+    type: "button", testid: "copy-code", onclick: (event) => copyText(code, event.currentTarget),
+  }, "Copy");
+  const close = el("button", { type: "button", testid: "close-code", onclick: () => box.close() }, "Close");
+  box.replaceChildren(
+    el("div", { class: "dialog-bar" }, el("h2", { id: "code-title" }, "Generated program"), copy, close), pythonCode(code));
+  box.showModal();
 }

@@ -8,6 +8,7 @@ const MAX_CHIPS = 120;
 
 export class Trace {
   #last = null;
+  #chips = new Map();
 
   constructor(panel) {
     this.panel = panel;
@@ -24,28 +25,30 @@ export class Trace {
     this.list.clear();
     this.#last = null;
     this.empty.hidden = false;
-    const chips = names.slice(0, MAX_CHIPS).map((name) => el("span", {
-      class: "chip", "data-state": name, title: name === initial ? "Initial state" : null,
-    }, name === initial ? `▸ ${name}` : name));
+    this.#chips = new Map(names.slice(0, MAX_CHIPS).map((name) => [name, el("span", {
+      class: name === initial ? "chip initial" : "chip", "data-state": name, title: name === initial ? "Initial state" : null,
+    }, name)]));
+    this.states.replaceChildren(...this.#chips.values());
     if (names.length > MAX_CHIPS)
-      chips.push(el("span", { class: "hint" }, `and ${names.length - MAX_CHIPS} more`));
-    this.states.replaceChildren(...chips);
+      this.states.append(el("span", { class: "hint" }, `and ${names.length - MAX_CHIPS} more`));
   }
 
   enter(state) {
     this.empty.hidden = true;
-    for (const chip of this.states.children)
-      chip.classList.toggle("current", chip.dataset.state === state);
     const again = this.#last === state;
+    this.#chips.get(this.#last)?.classList.remove("current");
+    this.#chips.get(state)?.classList.add("current");
     this.#last = state;
-    this.list.addSoon(() => {
-      this.steps.querySelector(".current")?.classList.remove("current");
+    this.list.add(() => {
+      this.steps.lastElementChild?.classList.remove("current");
       return el("li", { class: "current", testid: "trace-step" },
         el("span", { class: "mono" }, state), el("span", { class: "time" }, `${again ? "again · " : ""}${clock()}`));
     });
   }
 
   end() {
-    this.states.querySelector(".current")?.classList.remove("current");
+    this.#chips.get(this.#last)?.classList.remove("current");
+    this.list.flush();
+    this.steps.lastElementChild?.classList.remove("current");
   }
 }

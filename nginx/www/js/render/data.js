@@ -1,6 +1,6 @@
 // Tables and figures.
 
-import { el, unfold } from "../dom.js";
+import { counted, el, unfold } from "../dom.js";
 import { isObject, pretty, valueOf } from "../json.js";
 
 const MAX_ROWS = 200;
@@ -23,7 +23,7 @@ function table(head, rows, allRows, allColumns) {
   const line = (tag, values) => el("tr", {}, values.map((item) => el(tag, {
     class: typeof item === "number" ? "right" : null,
   }, cell(item))));
-  const note = `${allRows} rows, ${allColumns} columns`
+  const note = `${counted(allRows, "row")}, ${counted(allColumns, "column")}`
     + (allRows > rows.length || allColumns > head.length - 1 ? "; only the first are shown" : "");
   return el("div", { class: "dataframe", testid: "dataframe" },
     el("div", { class: "table" }, el("table", {}, el("thead", {}, line("th", head)),
@@ -53,7 +53,7 @@ export function plotly(message) {
 function trace(item, index) {
   const columns = ["labels", "values", "x", "y", "z", "r", "theta"].filter((key) => Array.isArray(item[key]));
   const length = Math.max(0, ...columns.map((key) => item[key].length));
-  const label = `${item.type ?? "scatter"}: ${item.name || `trace ${index + 1}`} (${length} points)`;
+  const label = `${item.type ?? "scatter"}: ${item.name || `trace ${index + 1}`} (${counted(length, "point")})`;
   if (!columns.length)
     return el("p", {}, label);
   return unfold(label, () => table(["", ...columns],

@@ -50,7 +50,7 @@ export function render(frame, context) {
 
 /** A frame as it came. */
 export function raw(label, value) {
-  return el("div", { class: "raw" }, el("p", { class: "hint" }, label), el("pre", {}, pretty(value, 20000)));
+  return el("div", { class: "raw" }, el("p", { class: "hint" }, label), el("pre", {}, typeof value === "string" ? value.slice(0, 20000) : pretty(value, 20000)));
 }
 
 function text(message) {

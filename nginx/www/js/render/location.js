@@ -11,7 +11,7 @@ export function location(message) {
   const side = (number, positive, negative) => `${Math.abs(number)}° ${number < 0 ? negative : positive}`;
   const address = `https://www.openstreetmap.org/?mlat=${latitude}&mlon=${longitude}#map=15/${latitude}/${longitude}`;
   return el("div", { class: "location", testid: "location" },
-    el("span", { class: "pin", "aria-hidden": "true" }, "⌖"),
+    el("span", { class: "pin", "aria-hidden": "true" }),
     el("span", { class: "mono" }, `${side(latitude, "N", "S")}, ${side(longitude, "E", "W")}`),
     safeLink(address, "Open in OpenStreetMap"));
 }

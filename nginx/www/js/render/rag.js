@@ -1,4 +1,4 @@
-import { el, unfold } from "../dom.js";
+import { counted, el, unfold } from "../dom.js";
 import { isObject, pretty, valueOf } from "../json.js";
 
 const MAX_SOURCES = 50;
@@ -11,7 +11,7 @@ export function rag(message) {
   const sources = Array.isArray(value.docs) ? value.docs.filter(isObject) : [];
   return el("div", { class: "rag", testid: "rag" },
     el("div", { class: "text" }, String(value.answer ?? "")),
-    el("p", { class: "hint" }, `${value.llm_name ? `${value.llm_name}, ` : ""}${sources.length} sources`),
+    el("p", { class: "hint" }, `${value.llm_name ? `${value.llm_name}, ` : ""}${counted(sources.length, "source")}`),
     sources.slice(0, MAX_SOURCES).map((source, index) => unfold(sourceName(source, index), () =>
       el("div", {}, el("div", { class: "text quoted" }, String(source.content ?? "")),
         source.metadata ? el("pre", {}, pretty(source.metadata)) : null))));

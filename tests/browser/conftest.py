@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from tests.browser.fake_backend import FakeService, fake_front
+
+CHROMIUM = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+
+DIAGRAM = {
+    "title": "Doorman",
+    "description": "Two states and an intent.",
+    "model": {
+        "type": "AgentDiagram",
+        "elements": {
+            "i": {"id": "i", "type": "StateInitialNode", "name": ""},
+            "a": {"id": "a", "type": "AgentState", "name": "greet", "actions": []},
+            "b": {"id": "b", "type": "AgentState", "name": "talk", "actions": []},
+        },
+        "relationships": {
+            "r0": {"id": "r0", "type": "AgentStateTransitionInit", "source": {"element": "i"}, "target": {"element": "a"}},
+            "r1": {"id": "r1", "type": "AgentStateTransition", "source": {"element": "a"}, "target": {"element": "b"}},
+        },
+        "components": {"n": {"id": "n", "type": "AgentIntent", "name": "hello"}},
+    },
+}
+
+
+@pytest.fixture(scope="session")
+def browser():
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=CHROMIUM)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="session")
+def fake(tmp_path_factory):
+    """(Front, setter of its service): one nginx for all tests, a fresh service for each."""
+    examples = tmp_path_factory.mktemp("examples")
+    (examples / "doorman.json").write_text(json.dumps(DIAGRAM))
+    (examples / "empty.json").write_text(json.dumps({**DIAGRAM, "title": "Second_one", "description": ""}))
+    service = FakeService()
+    with fake_front(service, examples) as front:
+        yield front
+
+
+@pytest.fixture
+def service(fake):
+    fresh = FakeService()
+    fake.fastcgi, fake.websocket = fresh.fastcgi, fresh.websocket
+    return fresh
+
+
+class Watched:
+    """A page, and everything that must not happen on it."""
+
+    def __init__(self, browser, url, **options):
+        self.context = browser.new_context(viewport={"width": 1440, "height": 900}, **options)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(10000)
+        self.dialogs, self.errors, self.foreign = [], [], []
+        self.page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("request", lambda request: self._request(request.url, url))
+        self.page.goto(url)
+
+    def _request(self, address, own):
+        if not address.startswith((own, own.replace("http", "ws", 1), "data:", "blob:", "about:")):
+            self.foreign.append(address)
+
+    def close(self):
+        self.context.close()
+
+
+@pytest.fixture
+def console(browser, fake, service):
+    """The console in a page of its own; at the end nothing bad may have happened on it."""
+    watched = Watched(browser, fake.base_url + "/")
+    yield watched.page
+    watched.close()
+    assert (watched.dialogs, watched.errors, watched.foreign) == ([], [], [])
+
+
+@pytest.fixture
+def talking(console, service):
+    """A console that is connected to a session; returns (page, session)."""
+    console.get_by_test_id("example").first.click()
+    console.get_by_test_id("start").click()
+    session = service.newest
+    session.attached()
+    console.locator("[data-testid=status][data-state=live]").wait_for()
+    return console, session
