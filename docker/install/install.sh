@@ -1,30 +1,46 @@
 #!/bin/bash
-# Puts what was built below PREFIX: install.sh BUILD PREFIX
-#
-#   PREFIX/bin     programs (each replaced in one step: running ones keep their file)
-#   PREFIX/www     the console with the examples
-#   PREFIX/nginx   configuration of our own nginx; PREFIX/nginx/local/ is the operator's and stays
-#   /usr/local/bin/agentsim   link to the command line
+# Puts what was built in its place: install.sh BUILD PREFIX
+#   PREFIX/bin      programs; agentsim also as /usr/local/bin/agentsim
+#   PREFIX/nginx    nginx configuration (render.sh there says which variables change its addresses)
+#   PREFIX/www      console
+#   PREFIX/build-id digest of all that, for up.sh to see whether something changed
+# A program that runs is replaced, not written into: it keeps running until the next start.
 set -euo pipefail
+shopt -s inherit_errexit
+umask 022
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=docker/install/say.sh
 . "$here/say.sh"
-top=$here/../..
-
 [ $# -eq 2 ] || fail "usage: install.sh BUILD PREFIX"
-build=$1 prefix=$2
-umask 022
+root=$(cd "$here/../.." && pwd)
+build=$(cd "$1" && pwd) prefix=$2
 
-mkdir -p "$prefix/bin" "$prefix/nginx/local"
-for program in "$build"/bin/*; do
+mkdir -p "$prefix/bin" "$prefix/nginx" 2> /dev/null && [ -w "$prefix/bin" ] ||
+    fail "cannot write to $prefix, which needs root: run this as root"
+
+for program in "$build"/bin/agentsim*; do
     name=$(basename "$program")
     cmp -s "$program" "$prefix/bin/$name" && continue
     install -m 755 "$program" "$prefix/bin/.$name.new"
-    mv -f "$prefix/bin/.$name.new" "$prefix/bin/$name"
+    mv "$prefix/bin/.$name.new" "$prefix/bin/$name"
 done
-"$top/nginx/install-www.sh" "$top/docs/examples" "$prefix/www"
-WWW_DIR=$prefix/www CONF_DIR=$prefix/nginx "$top/nginx/render.sh" "$prefix/nginx/agentsim.conf"
+for program in "$prefix"/bin/agentsim*; do
+    [ -e "$build/bin/$(basename "$program")" ] || rm -f "$program"
+done
+
+rm -rf "$prefix/www.new"
+"$root/nginx/install-www.sh" "$root/docs/examples" "$prefix/www.new"
+rm -rf "$prefix/www.old"
+[ ! -e "$prefix/www" ] || mv "$prefix/www" "$prefix/www.old"
+mv "$prefix/www.new" "$prefix/www"
+rm -rf "$prefix/www.old"
+
+CONF_DIR=$prefix/nginx WWW_DIR=$prefix/www "$root/nginx/render.sh" "$prefix/nginx/agentsim.conf"
+
 if [ "$prefix" = /opt/agentsim ]; then
     mkdir -p /usr/local/bin
     ln -sfn "$prefix/bin/agentsim" /usr/local/bin/agentsim
 fi
+(cd "$prefix" && find bin nginx -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum | cut -c 1-16) > "$prefix/build-id.new"
+mv "$prefix/build-id.new" "$prefix/build-id"
+say "installed below $prefix"

@@ -63,13 +63,13 @@ check() { # check RUNTIME
 build() { # build RUNTIME
     local site
     rm -rf "$1"
-    mkdir -p "$(dirname "$1")"
     say "create $1"
     logged "python3 cannot create a virtual environment: apt-get install python3-venv" \
         "$python" -m venv --without-pip "$1"
     install_distributions "$1"
     site=$(echo "$1"/lib/python3.*/site-packages)
     cp "$made_from"/site/* "$site/"
+    rm -rf "$site"/{numpy,pandas}/tests "$site"/numpy/*/tests "$1"/share "$1"/etc
     install_tokenizers "$1"
     say "compile the packages"
     # Nothing changes below a finished runtime, so the sources need no look at every import.
@@ -101,7 +101,8 @@ fi
 [ "$(id -u)" = 0 ] || fail "the agents' interpreter is installed below $prefix, which needs root: run this as root"
 log=$(log_path runtime)
 
-exec 9> /run/lock/agentsim-runtime.lock
+mkdir -p "$prefix/runtimes"
+exec 9> "$prefix/runtimes/.lock"
 flock --nonblock 9 || { say "another installation is at work, wait for it"; flock 9; }
 if [ ! -e "$runtime/complete" ]; then
     build "$runtime"

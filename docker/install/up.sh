@@ -1,0 +1,184 @@
+#!/bin/bash
+# Starts the installed service in the background and waits until it answers. Already running and
+# nothing changed: says so. Something changed (programs, settings, environment): restarts it.
+#
+# What runs: PREFIX/bin/agentsim-keeper, which starts and watches everything else.
+set -euo pipefail
+shopt -s inherit_errexit
+umask 022
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=docker/install/say.sh
+. "$here/say.sh"
+# shellcheck source=docker/install/service.sh
+. "$here/service.sh"
+
+user=${AGENT_SIMULATOR_USER:-agentsim}
+state_dir=${AGENT_SIMULATOR_STATE_DIR:-/var/lib/agentsim}
+
+setting() { # setting NAME: what the environment or else the settings file says; nothing if neither does
+    local variable=AGENT_SIMULATOR_${1^^}
+    if [ -n "${!variable:-}" ]; then
+        printf '%s\n' "${!variable}"
+    elif [ -r "$settings" ]; then
+        sed -n "s/^[[:space:]]*\(AGENT_SIMULATOR_\)\{0,1\}$1:[[:space:]]*[\"']\{0,1\}\([^\"'#[:space:]]*\).*/\2/Ip" "$settings" |
+            head -n 1
+    fi
+}
+
+# ---- can it run here? ----
+
+sandbox_trial() { # as a session's user, what the sandbox needs first
+    setpriv --reuid "$uid" --regid "$uid" --clear-groups --no-new-privs --inh-caps=-all \
+        bwrap --unshare-user --unshare-pid --unshare-net --unshare-ipc --disable-userns \
+        --ro-bind /usr /usr --symlink usr/lib /lib --symlink usr/lib64 /lib64 --proc /proc --dev /dev \
+        /usr/bin/true 2>&1
+}
+
+kernel_says() { [ "$(cat "/proc/sys/$1" 2> /dev/null)" = "$2" ]; }
+
+cure() { # prints what would make user namespaces work
+    if kernel_says kernel/unprivileged_userns_clone 0; then
+        echo "allow them with: sysctl -w kernel.unprivileged_userns_clone=1"
+    elif kernel_says user/max_user_namespaces 0; then
+        echo "allow them with: sysctl -w user.max_user_namespaces=15000"
+    elif kernel_says kernel/apparmor_restrict_unprivileged_userns 1; then
+        echo "allow them with: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
+    elif [ -e /.dockerenv ] || [ -e /run/.containerenv ] || grep -q container= <(tr '\0' '\n' < /proc/1/environ 2> /dev/null); then
+        echo "start this container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined" \
+            "--security-opt systempaths=unconfined"
+    elif [ ! / -ef /proc/1/root ]; then
+        echo "this is a chroot, where the kernel forbids them: use a container or pivot_root"
+    else
+        echo "see 'agentsim doctor' for what this kernel lacks"
+    fi
+}
+
+check_sandbox() {
+    local reason uid
+    [ "$(setting sandbox)" != off ] || { say "the sandbox is off: agents will run unconfined"; return; }
+    uid=$(setting session_uid_base)
+    uid=${uid:-20000}
+    reason=$(sandbox_trial) ||
+        fail "agents need user namespaces, which do not work here (${reason:-no reason given}); $(cure)"
+}
+
+holder_of() { # holder_of PORT: prints who listens there
+    ss -Hltnp "sport = :$1" | sed -n 's/.*users:(("\([^"]*\)",pid=\([0-9]*\).*/\1 (process \2)/p; t; s/.*/another program/p' |
+        head -n 1
+}
+
+check_ports() {
+    local address who
+    for address in "$public" "$internal"; do
+        who=$(holder_of "${address##*:}")
+        [ -z "$who" ] || fail "port ${address##*:} is taken by $who: stop it, or choose another address with" \
+            "PUBLIC_LISTEN=127.0.0.1:PORT (console) or INTERNAL_LISTEN=127.0.0.1:PORT in front of 'make up'"
+    done
+}
+
+# ---- what has to be there ----
+
+prepare() {
+    local group
+    getent passwd "$user" > /dev/null ||
+        useradd --system --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin "$user"
+    group=$(id -gn "$user")
+    install -d -m 755 "$run_dir" "$state_dir"
+    install -d -m 750 -g "$group" /etc/agentsim
+    install -d -m 750 -g "$group" "$(dirname "$service_log")"
+    if [ -z "$(setting api_token)" ]; then
+        # Without a token every door of the service stays shut.
+        say "write a new token to $settings"
+        [ -e "$settings" ] || install -m 640 -g "$group" /dev/null "$settings"
+        printf 'api_token: %s\n' "$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')" >> "$settings"
+    fi
+}
+
+identity() { # a digest of what the service is made of; changes when a restart is needed
+    {
+        cat "$prefix/build-id" "$settings"
+        readlink "$prefix/runtime"
+        env | grep -E '^(AGENT_SIMULATOR_|AGENTSIM_|GITHUB_|DEPLOYMENT_URL=|CORS_ORIGINS=|NLTK_DATA=)' | sort
+    } | sha256sum | cut -c 1-16
+}
+
+# ---- does it answer? ----
+
+http_get() { # http_get HOST:PORT PATH [HEADER]: prints the whole answer
+    (
+        exec 3<> "/dev/tcp/${1%:*}/${1##*:}"
+        printf 'GET %s HTTP/1.0\r\nHost: %s\r\n%s\r\n' "$2" "$1" "${3:+$3$'\r\n'}" >&3
+        timeout 5 cat <&3
+    ) 2> /dev/null | tr -d '\0'
+}
+healthy() { http_get "$public" /health | head -n 1 | grep -q ' 200'; }
+sandbox_verdict() {
+    http_get "$internal" /health "X-Agent-Simulator-Token: $(setting api_token)" |
+        sed -n 's/.*"sandbox": *"\([^"]*\)".*/\1/p'
+}
+sandbox_judged() { case $(sandbox_verdict) in ok | off | unavailable:*) ;; *) return 1 ;; esac; }
+answers_or_dead() { healthy || [ -z "$(processes agentsim-keeper)" ]; }
+
+start() {
+    # One file a start and the one before it: what happened is never far to seek.
+    [ ! -s "$service_log" ] || mv "$service_log" "$service_log.1"
+    (
+        cd /
+        umask 027
+        exec setsid "$prefix/bin/agentsim-keeper" < /dev/null >> "$service_log" 2>&1
+    ) &
+    printf '%s\n' $! > "$run_dir/keeper.pid"
+    (umask 077 && printf '%s\n' "$identity" > "$run_dir/started-from")
+}
+
+not_started() { # not_started SENTENCE
+    [ ! -s "$service_log" ] || tail -n 15 "$service_log" >&2
+    "$here/down.sh" > /dev/null 2>&1 || true
+    fail "$1 (log: $service_log)"
+}
+
+tell() {
+    cat << TEXT
+
+agentsim is running: http://$public
+
+  in the browser     open it, choose an example, press Start
+  in the terminal    agentsim chat docs/examples/bike_rental.json
+  log                $service_log
+  stop               make down
+TEXT
+    [ "$require_auth" != false ] ||
+        echo "  sign-in is off     whoever reaches $public may run agents (AGENT_SIMULATOR_REQUIRE_AUTH)"
+}
+
+# ---- now ----
+
+[ "$(id -u)" = 0 ] || fail "agentsim starts sandboxes with users of their own, which needs root: run this as root"
+[ -x "$prefix/bin/agentsim-keeper" ] || fail "nothing is installed in $prefix yet: run 'make up'"
+public=$(sed -n 's/^ *listen  *\([0-9.:]*\).*/\1/p' "$prefix/nginx/agentsim.conf" | sed -n 1p)
+internal=$(sed -n 's/^ *listen  *\([0-9.:]*\).*/\1/p' "$prefix/nginx/agentsim.conf" | sed -n 2p)
+prepare
+require_auth=$(setting require_auth)
+export AGENT_SIMULATOR_REQUIRE_AUTH=${require_auth:=false}
+identity=$(identity)
+
+if [ -n "$(processes agentsim-keeper)" ]; then
+    if [ "$(cat "$run_dir/started-from" 2> /dev/null)" = "$identity" ] && healthy; then
+        say "running already, nothing has changed"
+        tell
+        exit 0
+    fi
+    say "something has changed: restart"
+    "$here/down.sh"
+fi
+check_sandbox
+check_ports
+say "start agentsim"
+start
+until_true 30 "http://$public answers" answers_or_dead || not_started "agentsim does not answer on http://$public"
+healthy || not_started "agentsim ended at once"
+until_true 30 "the sandbox is tested" sandbox_judged || not_started "the sandbox was not tested in time"
+case $(sandbox_verdict) in
+unavailable:*) not_started "agents cannot be confined here: $(sandbox_verdict); $(cure)" ;;
+esac
+tell
