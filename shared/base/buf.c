@@ -44,7 +44,7 @@ int buf_reserve(struct buf *b, size_t more)
 
     if (b->failed)
         return -1;
-    if (__builtin_add_overflow(b->len, more, &need) || need > b->max || need == (size_t)-1)
+    if (__builtin_add_overflow(b->len, more, &need) || need > b->max || need > SIZE_MAX / 4)
         goto fail;
     if (need + 1 <= b->cap)
         return 0;

@@ -170,7 +170,7 @@ int io_unix_listen(const char *path, mode_t mode, gid_t gid, int backlog, struct
     return steal_fd(fd);
 }
 
-int io_unix_connect(const char *path, bool nonblock, struct err *err)
+static int unix_connect(const char *path, bool nonblock, unsigned timeout_ms, struct err *err)
 {
     auto_fd int fd = -1;
     struct sockaddr_un a;
@@ -180,9 +180,22 @@ int io_unix_connect(const char *path, bool nonblock, struct err *err)
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (nonblock ? SOCK_NONBLOCK : 0), 0);
     if (fd < 0)
         return err_set(err, ERR_INTERNAL, errno, "socket");
+    /* Before connect(), which waits for the send timeout where a full backlog is not taken in. */
+    if (timeout_ms && io_set_timeouts(fd, timeout_ms, timeout_ms) < 0)
+        return err_set(err, ERR_INTERNAL, errno, "set the timeouts of a socket");
     if (connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0)
         return err_set(err, ERR_UNAVAILABLE, errno, "connect to %s", path);
     return steal_fd(fd);
+}
+
+int io_unix_connect(const char *path, bool nonblock, struct err *err)
+{
+    return unix_connect(path, nonblock, 0, err);
+}
+
+int io_unix_connect_within(const char *path, unsigned timeout_ms, struct err *err)
+{
+    return unix_connect(path, false, timeout_ms, err);
 }
 
 int io_peer_uid(int fd, uid_t *ret)
@@ -235,7 +248,7 @@ ssize_t io_recv_fd(int sock, void *data, size_t len, int *ret_fd)
         .msg_iov = &iov,
         .msg_iovlen = 1,
         .msg_control = control.space,
-        .msg_controllen = sizeof(control.space),
+        .msg_controllen = CMSG_LEN(sizeof(int)), /* CMSG_SPACE rounds up to room for a second one, which would leak */
     };
     struct cmsghdr *c;
     ssize_t n;

@@ -35,6 +35,9 @@ int io_unix_listen(const char *path, mode_t mode, gid_t gid, int backlog, struct
 /* Connected UNIX stream socket: fd or -1 (ERR_UNAVAILABLE when nobody listens). Non-blocking when asked. */
 int io_unix_connect(const char *path, bool nonblock, struct err *err);
 
+/* The same, blocking, with timeout_ms as the limit of the connect and of every read and write after it. */
+int io_unix_connect_within(const char *path, unsigned timeout_ms, struct err *err);
+
 /* UID of the process at the other end of a UNIX socket: 0, or -1 with errno. */
 int io_peer_uid(int fd, uid_t *ret);
 

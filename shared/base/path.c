@@ -47,7 +47,10 @@ int path_normalise(const char *raw, char **ret, struct err *err)
         for (seg = start; start < end && raw[start] != '/' && raw[start] != '\\'; start++)
             ;
         if (start - seg == 2 && memcmp(raw + seg, "..", 2) == 0)
-            return err_set(err, ERR_BAD_REQUEST, 0, "the path \"%s\" leaves its folder (\"..\")", raw);
+            return err_set(err, ERR_BAD_REQUEST, 0, "the path \"%.200s\" leaves its folder (\"..\")", raw);
+        if (start - seg > PATH_SEGMENT_MAX)
+            return err_set(err, ERR_BAD_REQUEST, 0, "the path \"%.200s...\" has a name of more than %d bytes", raw,
+                           PATH_SEGMENT_MAX);
         if (start > seg && !(start - seg == 1 && raw[seg] == '.')) {
             if (out.len)
                 buf_add_char(&out, '/');
@@ -57,7 +60,9 @@ int path_normalise(const char *raw, char **ret, struct err *err)
             start++;
     }
     if (!out.len && !out.failed)
-        return err_set(err, ERR_BAD_REQUEST, 0, "the path \"%s\" names nothing inside its folder", raw);
+        return err_set(err, ERR_BAD_REQUEST, 0, "the path \"%.200s\" names nothing inside its folder", raw);
+    if (out.len > PATH_MAX_BYTES)
+        return err_set(err, ERR_BAD_REQUEST, 0, "the path \"%.200s...\" is longer than %d bytes", raw, PATH_MAX_BYTES);
     text = buf_steal(&out, NULL);
     if (!text)
         return err_nomem(err);
@@ -69,12 +74,12 @@ int path_check(const char *path, size_t len)
 {
     size_t i = 0, seg;
 
-    if (!len || memchr(path, '\0', len) || memchr(path, '\\', len))
+    if (!len || len > PATH_MAX_BYTES || memchr(path, '\0', len) || memchr(path, '\\', len))
         return -1;
     while (i <= len) {
         for (seg = i; i < len && path[i] != '/'; i++)
             ;
-        if (i == seg || i - seg > 255 || (i - seg == 1 && path[seg] == '.') ||
+        if (i == seg || i - seg > PATH_SEGMENT_MAX || (i - seg == 1 && path[seg] == '.') ||
             (i - seg == 2 && memcmp(path + seg, "..", 2) == 0))
             return -1;
         i++;

@@ -7,10 +7,12 @@
 
 #include "shared/base/err.h"
 
-#define PATH_STEM_MAX 100 /* bytes of a file-safe stem */
+#define PATH_STEM_MAX 100    /* bytes of a file-safe stem */
+#define PATH_SEGMENT_MAX 255 /* bytes of one name, as file systems have it */
+#define PATH_MAX_BYTES 3000  /* of a relative path: its root has to fit before it in PATH_MAX */
 
 /* Trim, '\' to '/', no drive letter, no leading slash, no empty or '.' segment. The caller frees *ret.
- * -1 (ERR_BAD_REQUEST, names the path) for '..' segments and when nothing is left. */
+ * -1 (ERR_BAD_REQUEST, names the path) for '..' segments, names or paths too long, and when nothing is left. */
 int path_normalise(const char *raw, char **ret, struct err *err);
 
 /* 0 when path is already as path_normalise() writes it (relative, clean); else -1. For paths a peer sent. */

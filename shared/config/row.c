@@ -194,7 +194,7 @@ static int set_choice(struct config *c, const struct config_row *row, const char
     return 0;
 }
 
-int config_row_set(struct config *c, const struct config_row *row, const char *value, struct err *err)
+static int set_trimmed(struct config *c, const struct config_row *row, const char *value, struct err *err)
 {
     int64_t integer;
     double real;
@@ -224,6 +224,25 @@ int config_row_set(struct config *c, const struct config_row *row, const char *v
     default:
         return set_text(c, row, value, err);
     }
+}
+
+/* A secret read from a file ends with a line feed more often than not. */
+int config_row_set(struct config *c, const struct config_row *row, const char *value, struct err *err)
+{
+    size_t start = strspn(value, " \t\r\n"), len = strlen(value + start);
+    char *copy;
+    int done;
+
+    while (len && strchr(" \t\r\n", value[start + len - 1]))
+        len--;
+    copy = mem_dup(value + start, len);
+    if (!copy)
+        return err_nomem(err);
+    done = set_trimmed(c, row, copy, err);
+    if (row->flags & CONFIG_SECRET)
+        mem_wipe(copy, len);
+    mem_free(copy);
+    return done;
 }
 
 void config_row_format(const struct config *c, const struct config_row *row, struct buf *out)

@@ -49,6 +49,14 @@ int frame_send_empty(int sock, uint16_t type, struct err *err)
     return frame_send(sock, type, NULL, -1, err);
 }
 
+/* io_read_all() sets errno for an end in the middle, not for one at the first byte; here both are the middle. */
+static int recv_rest(int sock, void *data, size_t len, struct err *err)
+{
+    int r = io_read_all(sock, data, len);
+
+    return r > 0 ? 0 : err_set(err, ERR_UNAVAILABLE, r < 0 ? errno : EPIPE, "receive");
+}
+
 /* The descriptor comes with the first byte of the header. */
 static int recv_header(int sock, uint8_t h[FRAME_HEADER], int *ret_fd, struct err *err)
 {
@@ -58,8 +66,8 @@ static int recv_header(int sock, uint8_t h[FRAME_HEADER], int *ret_fd, struct er
         return 0;
     if (n < 0)
         return err_set(err, ERR_UNAVAILABLE, errno, "receive");
-    if (n < FRAME_HEADER && io_read_all(sock, h + n, FRAME_HEADER - (size_t)n) <= 0)
-        return err_set(err, ERR_UNAVAILABLE, errno, "receive");
+    if (n < FRAME_HEADER && recv_rest(sock, h + n, FRAME_HEADER - (size_t)n, err) < 0)
+        return -1;
     return 1;
 }
 
@@ -78,8 +86,8 @@ int frame_recv(int sock, uint16_t *ret_type, struct buf *payload, int *ret_fd, s
         return -1;
     if (buf_reserve(payload, len) < 0)
         return err_nomem(err);
-    if (len && io_read_all(sock, payload->data, len) <= 0)
-        return err_set(err, ERR_UNAVAILABLE, errno, "receive");
+    if (len && recv_rest(sock, payload->data, len, err) < 0)
+        return -1;
     payload->len = len;
     if (payload->data)
         payload->data[len] = '\0';
@@ -142,11 +150,12 @@ int frame_reader_next(struct frame_reader *r, uint16_t *ret_type, const void **r
                       struct err *err)
 {
     size_t have = r->in.len - r->pos;
-    const uint8_t *h = (const uint8_t *)r->in.data + r->pos;
+    const uint8_t *h;
     uint32_t len;
 
     if (have < FRAME_HEADER)
         return 0;
+    h = (const uint8_t *)r->in.data + r->pos;
     if (header_read(h, r->max, ret_type, &len, err) < 0)
         return -1;
     if (have - FRAME_HEADER < len)

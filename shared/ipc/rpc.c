@@ -99,15 +99,13 @@ static int answer_error(const struct buf *answer, struct err *err)
 int rpc_call(const char *socket_path, enum rpc_type type, const struct buf *payload, unsigned timeout_ms,
              enum rpc_type *ret_type, struct buf *answer, int *ret_fd, struct err *err)
 {
-    auto_fd int sock = io_unix_connect(socket_path, false, err);
+    auto_fd int sock = io_unix_connect_within(socket_path, timeout_ms, err);
     auto_fd int fd = -1;
     uint16_t got;
     int r;
 
     if (sock < 0)
         return -1;
-    if (io_set_timeouts(sock, timeout_ms, timeout_ms) < 0)
-        return err_set(err, ERR_INTERNAL, 0, "set the timeouts of the supervisor connection");
     if (frame_send(sock, (uint16_t)type, payload, -1, err) < 0)
         return err_wrap(err, "ask the supervisor");
     r = frame_recv(sock, &got, answer, ret_fd ? &fd : NULL, err);

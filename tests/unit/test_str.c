@@ -1,0 +1,172 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "shared/base/mem.h"
+#include "shared/base/str.h"
+
+static void utf8_is_read_as_the_standard_says(void **state)
+{
+    static const struct {
+        const char *s;
+        size_t len;
+        int32_t cp;
+        size_t width;
+    } rows[] = {
+        { "A", 1, 'A', 1 },
+        { "\0", 1, 0, 1 },
+        { "\xc3\xa9", 2, 0xe9, 2 },
+        { "\xe2\x82\xac", 3, 0x20ac, 3 },
+        { "\xf0\x9f\x98\x80", 4, 0x1f600, 4 },
+        { "\xf4\x8f\xbf\xbf", 4, 0x10ffff, 4 },
+        { "", 0, -1, 0 },
+        { "\x80", 1, -1, 1 },
+        { "\xc0\x80", 2, -1, 1 },             /* overlong */
+        { "\xc3", 1, -1, 1 },                 /* cut */
+        { "\xe0\x80\x80", 3, -1, 1 },         /* overlong */
+        { "\xe2\x82", 2, -1, 2 },             /* cut */
+        { "\xed\xa0\x80", 3, -1, 1 },         /* surrogate */
+        { "\xf0\x9f\x98", 3, -1, 3 },         /* cut */
+        { "\xf4\x90\x80\x80", 4, -1, 1 },     /* above U+10FFFF */
+        { "\xf5\x80\x80\x80", 4, -1, 1 },
+        { "\xff", 1, -1, 1 },
+        { "\xe2\x28\xa1", 3, -1, 1 },
+    };
+    size_t i, width;
+
+    (void)state;
+    for (i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_int_equal(utf8_decode(rows[i].s, rows[i].len, &width), rows[i].cp);
+        assert_int_equal(width, rows[i].width);
+        assert_int_equal(utf8_valid(rows[i].s, rows[i].len), rows[i].cp >= 0 || !rows[i].len);
+    }
+}
+
+static void every_code_point_survives_the_round_trip(void **state)
+{
+    char out[4];
+    uint32_t cp;
+    size_t n, width;
+
+    (void)state;
+    for (cp = 0; cp <= 0x10ffff; cp++) {
+        if (cp >= 0xd800 && cp <= 0xdfff)
+            continue;
+        n = utf8_encode(cp, out);
+        if (utf8_decode(out, n, &width) != (int32_t)cp || width != n)
+            fail_msg("U+%04X", cp);
+    }
+}
+
+static void cuts_fall_between_characters(void **state)
+{
+    static const char text[] = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80";
+    static const size_t floors[] = { 0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10 };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < ARRAY_LEN(floors); i++)
+        assert_int_equal(utf8_floor(text, i), floors[i]);
+    assert_int_equal(utf8_floor("\x80\x80\x80\x80", 4), 4); /* malformed text is not ours to mend */
+}
+
+static void numbers_are_whole_texts_in_range(void **state)
+{
+    static const struct {
+        const char *s;
+        int done;
+        int64_t v;
+    } rows[] = {
+        { "0", 0, 0 }, { "-5", 0, -5 }, { "+7", 0, 7 }, { "10", 0, 10 }, { "11", -1, 0 }, { "-6", -1, 0 },
+        { "", -1, 0 }, { " 1", -1, 0 }, { "1 ", -1, 0 }, { "1x", -1, 0 }, { "0x1", -1, 0 }, { "-", -1, 0 },
+        { "99999999999999999999", -1, 0 }, { NULL, -1, 0 },
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < ARRAY_LEN(rows); i++) {
+        int64_t v = 42;
+
+        assert_int_equal(str_to_int(rows[i].s, -5, 10, &v), rows[i].done);
+        assert_int_equal(v, rows[i].done == 0 ? rows[i].v : 42);
+    }
+}
+
+static void reals_are_finite_and_decimal(void **state)
+{
+    static const char *const good[] = { "0", "1.5", "-.5", "1e3", "+2." };
+    static const char *const bad[] = { "", "x", "inf", "nan", "1e999", "0x1p3", "1.5 ", " 1", ".", "-", "1,5" };
+    double v = 0;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < ARRAY_LEN(good); i++)
+        assert_int_equal(str_to_double(good[i], &v), 0);
+    assert_true(v == 2.0);
+    for (i = 0; i < ARRAY_LEN(bad); i++)
+        assert_int_equal(str_to_double(bad[i], &v), -1);
+    assert_int_equal(str_to_double(NULL, &v), -1);
+    assert_true(v == 2.0);
+}
+
+static void yes_and_no_have_four_spellings(void **state)
+{
+    static const char *const yes[] = { "1", "true", "YES", "On" }, *const no[] = { "0", "False", "no", "OFF" };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < 4; i++) {
+        bool v = false;
+
+        assert_int_equal(str_to_bool(yes[i], &v), 0);
+        assert_true(v);
+        assert_int_equal(str_to_bool(no[i], &v), 0);
+        assert_false(v);
+        assert_int_equal(str_to_bool("maybe", &v), -1);
+        assert_int_equal(str_to_bool("", &v), -1);
+        assert_int_equal(str_to_bool(NULL, &v), -1);
+    }
+}
+
+static void comparing(void **state)
+{
+    char hex[9];
+
+    (void)state;
+    assert_true(str_eq(NULL, NULL));
+    assert_false(str_eq("a", NULL));
+    assert_true(str_eq("a", "a"));
+    assert_true(str_starts("abc", "ab"));
+    assert_false(str_starts("a", "ab"));
+    assert_true(str_ends("abc", "bc"));
+    assert_false(str_ends("c", "bc"));
+    assert_true(str_ends("c", ""));
+    assert_true(str_eq_consttime("", ""));
+    assert_true(str_eq_consttime("secret", "secret"));
+    assert_false(str_eq_consttime("secret", "secre"));
+    assert_false(str_eq_consttime("secre", "secret"));
+    assert_false(str_eq_consttime("", "x"));
+    assert_false(str_eq_consttime("x", ""));
+    assert_false(str_eq_consttime("abab", "ab"));
+    str_hex((const uint8_t *)"\x00\xff\x10\xa5", 4, hex);
+    assert_string_equal(hex, "00ff10a5");
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(utf8_is_read_as_the_standard_says),
+        cmocka_unit_test(every_code_point_survives_the_round_trip),
+        cmocka_unit_test(cuts_fall_between_characters),
+        cmocka_unit_test(numbers_are_whole_texts_in_range),
+        cmocka_unit_test(reals_are_finite_and_decimal),
+        cmocka_unit_test(yes_and_no_have_four_spellings),
+        cmocka_unit_test(comparing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
