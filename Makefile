@@ -145,6 +145,9 @@ test-fixtures: ## compiler fixtures
 .PHONY: unit-programs
 unit-programs: $(TESTS)
 
+# Tests start it: order only, so that a new jail links no test again.
+$(TESTS): | $(B)/bin/agentsim-pyparse
+
 $(TESTS): $(B)/test/%: $(B)/obj/tests/unit/%.o $(call obj,$(SUPPORT_SRC)) $(B)/librooms.a $(LIBSHARED)
 	@mkdir -p $(@D)
 	@echo "  link  $@"

@@ -1,0 +1,742 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "shared/base/buf.h"
+#include "shared/base/io.h"
+#include "shared/base/mem.h"
+#include "shared/base/str.h"
+#include "shared/base/time.h"
+#include "shared/ipc/wire.h"
+#include "shared/python/answer.h"
+#include "shared/python/parser.h"
+#include "tests/support/oom.h"
+#include "tests/support/run_program.h"
+
+/* Verdicts are not written here: /usr/bin/python3's own compile() gives them when the test runs. */
+static const char *const snippets[] = {
+    /* plain and valid */
+    "", "\n", "# only a comment", "x = 1", "x = 1\n", "x = 1;", "x = 1; y = 2", "pass", "\tpass", " pass",
+    "def f(session):\n    session.reply('a')\n", "def f(session): return 1", "async def f(s):\n    await s\n",
+    "def f(session: 'Session'):\n\treturn\n", "class A:\n    def f(self): pass\n", "lambda x: x",
+    "def f(a, /, b, *, c): pass", "def f(a, b=1, *args, c, d=2, **kw): pass", "@d\ndef f(): pass",
+    "@d(1)[2].x\ndef f(): pass", "if x:\n  pass\nelif y:\n  pass\nelse:\n  pass\n", "x = [1, 2, *y]",
+    "x = {1: 2, **y}", "x = {1, 2}", "x: int = 3", "x: int", "(x): int = 3", "for i in range(3): print(i)",
+    "while True:\n  break\nelse:\n  pass", "with a as b, c as d: pass", "with (a as b, c as d): pass",
+    "try:\n  pass\nexcept* ValueError:\n  pass\n", "try: pass\nfinally: pass", "x = (yield)", "import os, sys as s",
+    "from . import x", "from .a import (b, c,)", "from a import *", "global x", "del x, y[0]", "assert x, 'm'",
+    "raise A from b", "x = a if b else c", "x = not a and b or c", "x = a @ b", "x @= b", "x //= 2", "x **= 2",
+    "print(f'{x!r:>{w}}')", "f'{x=}'", "f'{{}}'", "rb'\\x'", "u'a'", "'\\N{BULLET}'", "'\\d'", "b'\\d'", "'a' 'b'",
+    "'''a\nb'''", "\"\"\"\n\"\"\"", "x = 1_000", "x = 0xFF_FF", "x = 0o17", "x = 0b101", "x = 1e5j", "x = 1if y else 2",
+    "x = ...", "x[1:2, ::3]", "x[*a]", "def f(*args: *Ts): pass", "(x := 5)", "[y := 1, y**2]", "f(a)(b)[c].d",
+    "match x:\n  case [1, *r]: pass\n  case {'a': b, **c}: pass\n  case A(b=1) | 2: pass\n  case _: pass\n",
+    "match = 1", "case = match", "type = 1", "print", "exec", "x = [i for i in y if i for j in z]", "a = b = c",
+    "async def f():\n  async for i in x: pass\n  async with y: pass\n  return [i async for i in z]",
+    "def f():\n  global a\n  a = 1\n", "def f():\n  x = 1\n  def g():\n    nonlocal x\n", "if 1:\n\tx\n\ty\n",
+    "x = 1\r\ny = 2\r\n", "x = 1\ry = 2\r", "x = \\\n 1", "\xc3\xa9 = 1", "\xef\xbd\x8f\xef\xbd\x93 = 1", "x = '\xf0\x9f\x98\x80'",
+    "# -*- coding: latin-1 -*-\nx = '\xc3\xa9'", "# coding: nonsense\nx = 1", "#!/usr/bin/python\nx", "\x0c\nx = 1", "x = 1\x1a",
+    "from __future__ import annotations", "from __future__ import annotations\nx: y = 1", "__debug__", "None", "True",
+    "x = 1 is 1", "() = ()", "[] = []", "[a, b] = c", "(a, *b) = c", "*a, = b", "for *a, b in c: pass", "return_ = 1",
+    "def f():\n    '''doc'''", "x = yield_", "a.b.c = 1", "a[0] += 1", "print('a', end='')", "f(*a, **b)", "f(a for a in b)",
+    "lambda *, a: a", "lambda: (yield)", "x = -1 ** -2", "x = ~a", "x = a < b < c", "x = a not in b", "x = a is not b",
+    "if x: pass; pass", "class A(B, metaclass=C): x: int = 1", "class A: pass\nclass B(A): pass", "x = 10 ** 1000000",
+    "x = 'a' * 100000000", "x = (1,) * 100000000", "x = 1 << 100000000", "x = 2 ** 2 ** 2 ** 2 ** 9", "x = 0xffffffffffffffffffffffffff",
+    "'%s' % x", "'%d%%' % (1,)", "open('/etc/passwd').read()", "__import__('os').system('true')", "eval('1')",
+    /* and not */
+    "x =", "def f(:", "def", "f(", "f)", "]", "{", "'abc", "'''abc", "f'{'", "f'{x'", "f'}'", "f'{}'", "f'{x!z}'", "f'{a b}'",
+    "f'{lambda x: 1}'", "x = 1 +", "1 = x", "f() = 1", "None = 1", "True = 1", "__debug__ = 1", "x.__debug__ = 1", "(a, 1) = b", "x + 1 = 2", "a, b += 1",
+    "(a, b): int = 1", "return", "return 1", "yield 1", "await x", "x = await y", "async with x: pass", "async for x in y: pass",
+    "break", "continue", "nonlocal x", "if x:\npass", "if x:\n  a\n b", "  x\ny", "if x:\n\ta\n        b", "if x:\n        a\n\tb\n", "else: pass", "def f(a, a): pass",
+    "def f(a=1, b): pass", "def f(*, **k): pass", "def f(*): pass", "def f(a, /, /): pass", "def f(/, a): pass", "def f(*a, *b): pass",
+    "def f(**k, a): pass", "lambda a, a: 1", "f(a=1, 2)", "f(a=1, a=2)", "f(**a, *b)", "f(a for a in b, c)", "f(1=2)", "f(True=2)", "f(a.b=1)",
+    "class A\n  pass", "class A:", "def f():", "for x in y:", "while 1:", "if 1", "if x = 1: pass", "import", "import a.b as c.d", "from import a",
+    "from . import", "from a import b,", "from a import (b", "from a import *, b", "def f():\n  from a import *", "from __future__ import nonsense",
+    "x = 1\nfrom __future__ import annotations", "from __future__ import braces", "global x\nx = 1\nglobal x", "x = 1\nglobal x", "def f(x):\n  global x",
+    "def f():\n  nonlocal x", "def f():\n  x = 1\n  global x", "x: int; global x", "del f()", "del 1", "del (a, 1)", "del *a", "assert", "raise from x", "try: pass", "except: pass",
+    "try: pass\nexcept: pass\nexcept A: pass", "try: pass\nexcept A, B: pass", "try: pass\nexcept* : pass", "try: pass\nexcept* A: pass\nexcept B: pass", "with: pass", "with a as 1: pass",
+    "lambda: x = 1", "x = (1", "x = [1", "x = {1: }", "x = {1: 2, 3}", "x = {**a for a in b}", "[*a for a in b]", "x = [a for]", "(a for a b)", "x := 1", "(x.y := 1)",
+    "[i := 0 for i in x]", "[x for x in (y := z)]", "class A:\n  [(i := 1) for x in y]", "*a", "*a = b", "x = *a", "x = **a", "print 1", "exec 'x'", "print >>f, 1", "x = 1 2", "a b", "a..b", "a.1", "1a", "1_", "0777", "0b2",
+    "0x", "1__0", "1e", "0_7", "1.e+", "x = $", "x = ?", "x = a ! b", "a <> b", "x++", "`x`", "x = 'a\nb'", "\\", "x = \\ 1", "x = 1 \\", "'\\N{NOT A NAME}'", "'\\x1'", "'\\u12'", "'\\U00110000'",
+    "b'\xc3\xa9'", "ur'a'", "\xe2\x82\xac = 1", "x = \xe2\x80\x9cq\xe2\x80\x9d", "x = \xc2\xa0 1", "\xef\xbb\xbfx = 1", "\xe2\x80\x8bx = 1", "x\xcc\x81\xe2\x80\xa8 = 1",
+    "match x:\n  case a: pass\n  case b: pass", "match x:\n  case a | b: pass", "match x:\n  case A(a=1, a=2): pass", "match x:\n  case {**a, 'b': c}: pass", "match x:\n  case [*a, *b]: pass", "match x:\n  case {'a': 1, 'a': 2}: pass",
+    "match x:\npass", "case x: pass", "match x:", "async x", "async def f(): yield from x", "async def f():\n  yield 1\n  return 2", "def f(): await x", "def f():\n  [i async for i in x]", "class A:\n  return 1", "class A: yield",
+    "@\ndef f(): pass", "@d\nx = 1", "if True:\n  def f():\n  x", "x = [", "'a' b'b'", "f(x for x in y, 1)", "a = yield = b", "def f(x=(yield)): pass", "def None(): pass", "class True: pass", "import None", "from x import None", "import a as None", "for None in x: pass", "def f(None): pass", "lambda None: 1", "with x as None: pass", "(None := 1)", "f(**{}, a)", "def f(a, *, a): pass", "return\x01", "\x01", "x = 1\x7f",
+    "x = 1\n  y = 2", "def f():\n\tx\n        y", "class C:\n pass\n  pass", "0xg", "1.2.3", "...a", "x = 99999999999999999999e999999999999",
+};
+
+static char program[4096];
+
+static int find_program(void **state)
+{
+    ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 64);
+    char *slash;
+
+    (void)state;
+    if (n < 0)
+        return -1;
+    program[n] = '\0';
+    slash = strrchr(program, '/');
+    memcpy(slash, "/../bin/agentsim-pyparse", sizeof("/../bin/agentsim-pyparse"));
+    return access(program, X_OK);
+}
+
+static int start(void **state)
+{
+    struct python_parser *p = NULL;
+    int r = python_parser_new(program, &p, NULL);
+
+    *state = p;
+    return r;
+}
+
+static int end(void **state)
+{
+    python_parser_free(*state);
+    return 0;
+}
+
+static void parse(struct python_parser *p, const char *source, struct python_facts *ret)
+{
+    struct err err = { 0 };
+
+    if (python_parse(p, source, strlen(source), ret, &err) < 0)
+        fail_msg("%s: %s", source, err.msg);
+}
+
+/* One line per source: "1", or "0 line column message-in-hex". */
+static void ask_cpython(const struct buf *hex_lines, struct buf *out)
+{
+    static char script[] =
+        "import sys, warnings\n"
+        "warnings.simplefilter('ignore')\n"
+        "for line in sys.stdin:\n"
+        "    try:\n"
+        "        compile(bytes.fromhex(line).decode(), '<code>', 'exec', dont_inherit=True)\n"
+        "        print(1)\n"
+        "    except SyntaxError as e:\n"
+        "        print(0, e.lineno or 1, e.offset or 0, e.msg.encode().hex())\n"
+        "    except (ValueError, RecursionError, MemoryError, OverflowError) as e:\n"
+        "        print(0, 1, 0, str(e).encode().hex())\n";
+    static char python[] = "/usr/bin/python3", isolated[] = "-I", command[] = "-c";
+    char *argv[] = { python, isolated, command, script, NULL };
+
+    assert_int_equal(run_program(argv, hex_lines->data, hex_lines->len, out), 0);
+}
+
+static void add_hex(struct buf *b, const char *s, size_t len)
+{
+    size_t i;
+
+    for (i = 0; i < len; i++)
+        buf_add_fmt(b, "%02x", (unsigned char)s[i]);
+}
+
+static void every_verdict_is_cpythons(void **state)
+{
+    auto_buf struct buf lines, verdicts, mine;
+    int valid = 0, invalid = 0;
+    char *line;
+    size_t i;
+
+    buf_init(&lines, 1u << 20);
+    buf_init(&verdicts, 1u << 20);
+    buf_init(&mine, 4096);
+    for (i = 0; i < ARRAY_LEN(snippets); i++) {
+        add_hex(&lines, snippets[i], strlen(snippets[i]));
+        buf_add_char(&lines, '\n');
+    }
+    ask_cpython(&lines, &verdicts);
+    line = verdicts.data;
+    for (i = 0; i < ARRAY_LEN(snippets); i++) {
+        struct python_facts f;
+        char *stop = strchr(line, '\n');
+
+        assert_non_null(stop);
+        *stop = '\0';
+        parse(*state, snippets[i], &f);
+        buf_clear(&mine);
+        if (f.valid) {
+            buf_add_char(&mine, '1');
+            valid++;
+        } else {
+            buf_add_fmt(&mine, "0 %d %d ", f.error_line, f.error_column);
+            add_hex(&mine, f.error, strlen(f.error));
+            invalid++;
+        }
+        if (!str_eq(mine.data, line))
+            fail_msg("for <%s> CPython says %s, the jail %s %s", snippets[i], line, mine.data, f.error ? f.error : "");
+        python_facts_release(&f);
+        line = stop + 1;
+    }
+    assert_true(valid > 120 && invalid > 180);
+}
+
+static void nul_mark_and_broken_utf8_are_syntax_errors(void **state)
+{
+    static const struct {
+        const char *source;
+        size_t len;
+        int line;
+    } rows[] = {
+        { "x = 1\0", 6, 1 },
+        { "x = 1\n#\0\n", 9, 2 },
+        { "\0", 1, 1 },
+        { "\xef\xbb\xbfx = 1", 8, 1 },
+        { "x = '\xff'", 7, 1 },
+        { "x = '\xed\xa0\x80'", 9, 1 },
+    };
+    size_t i;
+
+    for (i = 0; i < ARRAY_LEN(rows); i++) {
+        struct python_facts f;
+
+        assert_int_equal(python_parse(*state, rows[i].source, rows[i].len, &f, NULL), 0);
+        assert_false(f.valid);
+        assert_int_equal(f.error_line, rows[i].line);
+        python_facts_release(&f);
+    }
+}
+
+static void facts_describe_functions(void **state)
+{
+    static const struct {
+        const char *source;
+        size_t statements;
+        bool first_is_def;
+        const char *name, *first;
+        bool async;
+        int line;
+        size_t required, optional;
+        bool varargs, keywords_required;
+    } rows[] = {
+        { "def f(session): pass", 1, true, "f", "session", false, 1, 1, 0, false, false },
+        { "# c\n\ndef f(session: Session, x=1): pass", 1, true, "f", "session", false, 3, 1, 1, false, false },
+        { "'doc'\ndef f(): pass", 2, false, "f", NULL, false, 2, 0, 0, false, false },
+        { "async def f(a, b): pass", 1, false, "f", "a", true, 1, 2, 0, false, false },
+        { "def f(a, /, b=1, *args, c, d=1, **k): pass", 1, true, "f", "b", false, 1, 1, 1, true, true },
+        { "def f(a, b=1, /, *, c=1): pass", 1, true, "f", NULL, false, 1, 1, 1, false, false },
+        { "@d\ndef f(*, session): pass", 1, true, "f", NULL, false, 2, 0, 0, false, true },
+        { "@d\n@e\ndef \xef\xbd\x86(\xef\xbd\x93): pass", 1, true, "f", "s", false, 3, 1, 0, false, false },
+        { "x = 1\nif x:\n  def g(): pass\ndef f(a, b, c): pass", 3, false, "f", "a", false, 4, 3, 0, false, false },
+    };
+    size_t i;
+
+    for (i = 0; i < ARRAY_LEN(rows); i++) {
+        struct python_facts f;
+
+        parse(*state, rows[i].source, &f);
+        assert_true(f.valid);
+        assert_int_equal(f.statements, rows[i].statements);
+        assert_int_equal(f.first_is_def, rows[i].first_is_def);
+        assert_int_equal(f.functions_len, 1);
+        assert_string_equal(f.functions[0].name, rows[i].name);
+        assert_true(str_eq(f.functions[0].first_ordinary, rows[i].first));
+        assert_int_equal(f.functions[0].async, rows[i].async);
+        assert_int_equal(f.functions[0].line, rows[i].line);
+        assert_int_equal(f.functions[0].required, rows[i].required);
+        assert_int_equal(f.functions[0].optional, rows[i].optional);
+        assert_int_equal(f.functions[0].varargs, rows[i].varargs);
+        assert_int_equal(f.functions[0].keywords_required, rows[i].keywords_required);
+        python_facts_release(&f);
+    }
+}
+
+static void show_uses(struct buf *b, const struct python_name_use *uses, size_t len)
+{
+    size_t i;
+
+    for (i = 0; i < len; i++)
+        buf_add_fmt(b, "%s:%d ", uses[i].name, uses[i].line);
+}
+
+static void facts_list_imports_and_calls_at_any_depth(void **state)
+{
+    static const char source[] = "import os.path, sys as s\n"
+                                 "def f(a=eval('1')):\n"
+                                 "    from http.client import x\n"
+                                 "    from . import y\n"
+                                 "    from .os import z\n"
+                                 "    class A:\n"
+                                 "        import json\n"
+                                 "    return [open(b) for b in exec(c)(d)]\n"
+                                 "a.open(b); (compile)(c); print(f'{breakpoint()}')\n";
+    auto_buf struct buf got;
+    struct python_facts f;
+
+    buf_init(&got, 4096);
+    parse(*state, source, &f);
+    assert_true(f.valid);
+    show_uses(&got, f.imports, f.imports_len);
+    assert_string_equal(got.data, "os.path:1 sys:1 http.client:3 os:5 json:7 ");
+    buf_clear(&got);
+    show_uses(&got, f.calls, f.calls_len);
+    assert_string_equal(got.data, "eval:2 open:8 exec:8 compile:9 print:9 breakpoint:9 ");
+    python_facts_release(&f);
+}
+
+static void decorators_and_defaults_count_as_calls(void **state)
+{
+    auto_buf struct buf got;
+    struct python_facts f;
+
+    buf_init(&got, 4096);
+    parse(*state, "@exec(1)\ndef f(*, a=eval(2)) -> open(3): pass", &f);
+    show_uses(&got, f.calls, f.calls_len);
+    assert_string_equal(got.data, "eval:2 exec:1 open:2 ");
+    python_facts_release(&f);
+}
+
+static void nothing_is_executed(void **state)
+{
+    static const char template[] = "open('%s', 'w').write('x')\n"
+                                   "def f(a=open('%s', 'w')): pass\n"
+                                   "import os; os.system('touch %s')\n"
+                                   "class A: x = open('%s', 'w')\n";
+    char path[] = "/tmp/agentsim-parser-XXXXXX";
+    auto_buf struct buf source;
+    struct python_facts f;
+    struct stat st;
+
+    assert_non_null(mkdtemp(path));
+    buf_init(&source, 4096);
+    buf_add_fmt(&source, template, path, path, path, path);
+    rmdir(path);
+    parse(*state, source.data, &f);
+    assert_true(f.valid);
+    python_facts_release(&f);
+    assert_int_equal(stat(path, &st), -1);
+}
+
+/* The jail among our children: its pid, 0 when there is none. */
+static pid_t jail_pid(void)
+{
+    DIR *proc = opendir("/proc");
+    struct dirent *e;
+    pid_t found = 0;
+
+    while (proc && (e = readdir(proc))) {
+        auto_buf struct buf stat;
+        char path[300];
+        int parent = 0;
+
+        buf_init(&stat, 4096);
+        snprintf(path, sizeof(path), "/proc/%s/stat", e->d_name);
+        if (e->d_name[0] < '0' || e->d_name[0] > '9' || io_read_file(path, &stat, NULL) < 0)
+            continue;
+        if (strstr(stat.data, "(agentsim-pypars") && sscanf(strrchr(stat.data, ')') + 1, " %*c %d", &parent) == 1 &&
+            parent == getpid())
+            found = atoi(e->d_name);
+    }
+    closedir(proc);
+    return found;
+}
+
+static void assert_works(struct python_parser *p)
+{
+    struct python_facts f;
+
+    parse(p, "def f(session): pass", &f);
+    assert_true(f.valid);
+    python_facts_release(&f);
+}
+
+static void a_killed_jail_is_replaced(void **state)
+{
+    pid_t first;
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        assert_works(*state);
+        first = jail_pid();
+        assert_true(first > 0);
+        kill(first, SIGKILL);
+        assert_works(*state);
+        assert_true(jail_pid() != first);
+    }
+}
+
+static void a_jail_killed_and_gone_is_replaced(void **state)
+{
+    siginfo_t info;
+    pid_t first;
+
+    assert_works(*state);
+    first = jail_pid();
+    kill(first, SIGKILL);
+    assert_int_equal(waitid(P_PID, (id_t)first, &info, WEXITED | WNOWAIT), 0);
+    assert_works(*state);
+}
+
+static void freeing_ends_the_jail(void **state)
+{
+    struct python_parser *p;
+
+    (void)state;
+    assert_int_equal(python_parser_new(program, &p, NULL), 0);
+    assert_works(p);
+    assert_true(jail_pid() > 0);
+    python_parser_free(p);
+    assert_int_equal(jail_pid(), 0);
+    python_parser_free(NULL);
+}
+
+static void read_proc(pid_t pid, const char *what, struct buf *out)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, what);
+    buf_clear(out);
+    assert_int_equal(io_read_file(path, out, NULL), 0);
+}
+
+static void the_walls_stand_before_the_first_question(void **state)
+{
+    auto_buf struct buf status;
+    const char *uid;
+    pid_t jail;
+
+    assert_works(*state);
+    jail = jail_pid();
+    buf_init(&status, 65536);
+    read_proc(jail, "status", &status);
+    assert_non_null(strstr(status.data, "NoNewPrivs:\t1\n"));
+    assert_non_null(strstr(status.data, "Seccomp:\t2\n"));
+    assert_non_null(strstr(status.data, "CapEff:\t0000000000000000\n"));
+    uid = strstr(status.data, "Uid:\t");
+    assert_non_null(uid);
+    assert_true(strtoul(uid + 5, NULL, 10) != 0);
+    read_proc(jail, "limits", &status);
+    assert_non_null(strstr(status.data, "Max core file size        0 "));
+    assert_non_null(strstr(status.data, "Max file size             0 "));
+    assert_non_null(strstr(status.data, "Max open files            3 "));
+    if (geteuid() == 0) { /* the environment of another user's undumpable process is root's to read */
+        read_proc(jail, "environ", &status);
+        assert_int_equal(status.len, 0);
+    }
+}
+
+static void bombs_are_refused_in_time(void **state)
+{
+    static const struct {
+        const char *head, *unit, *tail;
+        size_t times;
+    } rows[] = {
+        { "x = ", "(", "", 100000 },
+        { "x = ", "[", "", 150 },
+        { "x = ", "-", "1", 200000 },
+        { "x = ", "not ", "1", 100000 },
+        { "x = 1", "+1", "", 200000 },
+        { "x = a", ".b", "", 200000 },
+        { "x = f", "()", "", 100000 },
+        { "x = ", "lambda: ", "1", 50000 },
+        { "x = ", "{1: ", "", 100000 },
+        { "", "if 1:\n ", "", 1000 },
+        { "", "f(**", "", 50000 },
+        { "x = ", "1 if 1 else ", "1", 50000 },
+        { "", "@a\n", "def f(): pass", 100000 },
+        { "x = '", "\\N{BULLET}", "'", 200000 },
+        { "x = ", "9", "", 100000 },
+        { "x = ", "'a' ", "", 500000 },
+        { "", "a\n", "", 2000000 },
+        { "", "f(a.b[c] + 1 * 2)\n", "", 200000 },
+    };
+    size_t i, k;
+
+    for (i = 0; i < ARRAY_LEN(rows); i++) {
+        auto_buf struct buf source;
+        struct python_facts f = { 0 };
+        struct err err = { 0 };
+        int64_t start_ms;
+
+        buf_init(&source, PYTHON_SOURCE_MAX);
+        buf_add_str(&source, rows[i].head);
+        for (k = 0; k < rows[i].times; k++)
+            buf_add_str(&source, rows[i].unit);
+        buf_add_str(&source, rows[i].tail);
+        assert_false(buf_failed(&source));
+        start_ms = time_mono_ms();
+        if (python_parse(*state, source.data, source.len, &f, &err) == 0) {
+            assert_true(f.valid || f.error);
+            python_facts_release(&f);
+        } else {
+            assert_int_equal(err.kind, ERR_BAD_REQUEST);
+        }
+        assert_true(time_mono_ms() - start_ms < 12000);
+        assert_works(*state);
+    }
+}
+
+static void a_question_over_two_seconds_is_refused(void **state)
+{
+    auto_buf struct buf source;
+    struct python_facts f;
+    struct err err = { 0 };
+    int64_t start_ms;
+    int i;
+
+    assert_works(*state);
+    buf_init(&source, PYTHON_SOURCE_MAX);
+    for (i = 0; i < 120000; i++)
+        buf_add_fmt(&source, "def f%d(a, b=lambda c: c): return [a for a in b]\n", i);
+    start_ms = time_mono_ms();
+    buf_add_repeat(&source, '\n', PYTHON_SOURCE_MAX - source.len);
+    source.failed = false;
+    assert_int_equal(python_parse(*state, source.data, source.len, &f, &err), -1);
+    assert_int_equal(err.kind, ERR_BAD_REQUEST);
+    assert_true(time_mono_ms() - start_ms < 12000);
+    assert_works(*state);
+}
+
+static void too_long_a_source_is_refused_unread(void **state)
+{
+    auto_buf struct buf source;
+    struct python_facts f;
+    struct err err = { 0 };
+
+    buf_init(&source, PYTHON_SOURCE_MAX + 1);
+    buf_add_repeat(&source, '#', PYTHON_SOURCE_MAX + 1);
+    assert_int_equal(python_parse(*state, source.data, source.len, &f, &err), -1);
+    assert_int_equal(err.kind, ERR_BAD_REQUEST);
+    assert_int_equal(python_parse(*state, source.data, PYTHON_SOURCE_MAX, &f, &err), 0);
+    assert_true(f.valid);
+    python_facts_release(&f);
+}
+
+static void a_missing_program_is_said(void **state)
+{
+    static const char *const paths[] = { "/nowhere/agentsim-pyparse", "/bin/true", "/etc/passwd" };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < ARRAY_LEN(paths); i++) {
+        struct python_parser *p;
+        struct python_facts f;
+        struct err err = { 0 };
+
+        assert_int_equal(python_parser_new(paths[i], &p, &err), 0);
+        assert_int_equal(python_parse(p, "x", 1, &f, &err), -1);
+        assert_int_equal(err.kind, ERR_UNAVAILABLE);
+        assert_non_null(strstr(err.msg, paths[i]));
+        python_parser_free(p);
+    }
+}
+
+static void a_tree_names_every_node_and_its_place(void **state)
+{
+    static const char source[] = "x = f('a\\n', b'\\x01', 12, 1.5, 2j, None, True, ..., k=-1)\n";
+    static const char want[] =
+        "{\"_\":\"Module\",\"body\":[{\"_\":\"Assign\",\"l\":1,\"c\":0,\"el\":1,\"ec\":59,\"targets\":["
+        "{\"_\":\"Name\",\"l\":1,\"c\":0,\"el\":1,\"ec\":1,\"id\":\"x\"}],"
+        "\"value\":{\"_\":\"Call\",\"l\":1,\"c\":4,\"el\":1,\"ec\":59,"
+        "\"func\":{\"_\":\"Name\",\"l\":1,\"c\":4,\"el\":1,\"ec\":5,\"id\":\"f\"},\"args\":["
+        "{\"_\":\"Constant\",\"l\":1,\"c\":6,\"el\":1,\"ec\":11,\"t\":\"str\",\"v\":\"a\\n\",\"kind\":null},"
+        "{\"_\":\"Constant\",\"l\":1,\"c\":13,\"el\":1,\"ec\":20,\"t\":\"bytes\",\"v\":\"01\",\"kind\":null},"
+        "{\"_\":\"Constant\",\"l\":1,\"c\":22,\"el\":1,\"ec\":24,\"t\":\"int\",\"v\":\"12\",\"kind\":null},"
+        "{\"_\":\"Constant\",\"l\":1,\"c\":26,\"el\":1,\"ec\":29,\"t\":\"float\",\"v\":\"1.5\",\"kind\":null},"
+        "{\"_\":\"Constant\",\"l\":1,\"c\":31,\"el\":1,\"ec\":33,\"t\":\"complex\",\"v\":\"2j\",\"kind\":null},"
+        "{\"_\":\"Constant\",\"l\":1,\"c\":35,\"el\":1,\"ec\":39,\"t\":\"NoneType\",\"v\":null,\"kind\":null},"
+        "{\"_\":\"Constant\",\"l\":1,\"c\":41,\"el\":1,\"ec\":45,\"t\":\"bool\",\"v\":true,\"kind\":null},"
+        "{\"_\":\"Constant\",\"l\":1,\"c\":47,\"el\":1,\"ec\":50,\"t\":\"ellipsis\",\"v\":null,\"kind\":null}],"
+        "\"keywords\":[{\"_\":\"keyword\",\"l\":1,\"c\":52,\"el\":1,\"ec\":56,\"arg\":\"k\",\"value\":"
+        "{\"_\":\"UnaryOp\",\"l\":1,\"c\":54,\"el\":1,\"ec\":56,\"op\":\"USub\",\"operand\":"
+        "{\"_\":\"Constant\",\"l\":1,\"c\":55,\"el\":1,\"ec\":56,\"t\":\"int\",\"v\":\"1\",\"kind\":null}}}]},"
+        "\"type_comment\":null}],\"type_ignores\":[]}";
+    auto_free char *json = NULL;
+    struct err err = { 0 };
+
+    if (python_tree(*state, source, strlen(source), &json, &err) < 0)
+        fail_msg("%s", err.msg);
+    assert_string_equal(json, want);
+}
+
+static void a_tree_replaces_what_json_cannot_hold(void **state)
+{
+    static const char source[] = "'\\0\\ud800\xf0\x9f\x98\x80'";
+    auto_free char *json = NULL;
+
+    assert_int_equal(python_tree(*state, source, strlen(source), &json, NULL), 0);
+    assert_non_null(strstr(json, "\"v\":\"\xef\xbf\xbd\xef\xbf\xbd\xf0\x9f\x98\x80\",\"x\":1"));
+}
+
+static void a_tree_of_a_bad_source_names_the_place(void **state)
+{
+    struct err err = { 0 };
+    char *json = NULL;
+
+    assert_int_equal(python_tree(*state, "x = 1\ny = (", 11, &json, &err), -1);
+    assert_int_equal(err.kind, ERR_BAD_REQUEST);
+    assert_string_equal(err.msg, "line 2, column 5: '(' was never closed");
+    assert_null(json);
+}
+
+static void a_big_tree_comes_whole(void **state)
+{
+    auto_buf struct buf source;
+    auto_free char *json = NULL;
+    struct err err = { 0 };
+    const char *at;
+    int i, seen = 0;
+
+    buf_init(&source, PYTHON_SOURCE_MAX);
+    for (i = 0; i < 20000; i++)
+        buf_add_fmt(&source, "a%d.b('c')\n", i);
+    if (python_tree(*state, source.data, source.len, &json, &err) < 0)
+        fail_msg("%s", err.msg);
+    for (at = json; (at = strstr(at, "\"_\":\"Call\"")); at++)
+        seen++;
+    assert_int_equal(seen, 20000);
+    assert_true(str_ends(json, "],\"type_ignores\":[]}"));
+}
+
+static void a_tree_too_deep_is_refused(void **state)
+{
+    auto_buf struct buf source;
+    struct err err = { 0 };
+    char *json;
+
+    buf_init(&source, PYTHON_SOURCE_MAX);
+    buf_add_str(&source, "x = a");
+    buf_add_repeat(&source, '.', 0);
+    while (source.len < 5000)
+        buf_add_str(&source, ".b");
+    assert_int_equal(python_tree(*state, source.data, source.len, &json, &err), -1);
+    assert_int_equal(err.kind, ERR_BAD_REQUEST);
+    assert_works(*state);
+}
+
+static void put_facts(struct buf *b)
+{
+    wire_put_u32(b, 2);
+    wire_put_u8(b, 1);
+    wire_put_u32(b, 1);
+    wire_put_str(b, "f");
+    wire_put_u8(b, FUNCTION_ASYNC | FUNCTION_HAS_FIRST);
+    wire_put_u32(b, 3);
+    wire_put_u32(b, 1);
+    wire_put_u32(b, 0);
+    wire_put_str(b, "session");
+    wire_put_u32(b, 1);
+    wire_put_str(b, "os");
+    wire_put_u32(b, 4);
+    wire_put_u32(b, 1);
+    wire_put_str(b, "open");
+    wire_put_u32(b, 5);
+}
+
+static void malformed_answers_are_refused(void **state)
+{
+    auto_buf struct buf b;
+    struct python_facts f;
+    struct err err = { 0 };
+    size_t n;
+
+    (void)state;
+    buf_init(&b, 4096);
+    put_facts(&b);
+    assert_int_equal(python_answer_decode(ANSWER_FACTS, b.data, b.len, &f, &err), 0);
+    assert_string_equal(f.calls[0].name, "open");
+    python_facts_release(&f);
+    for (n = 0; n < b.len; n++) {
+        assert_int_equal(python_answer_decode(ANSWER_FACTS, b.data, n, &f, &err), -1);
+        assert_int_equal(err.kind, ERR_UPSTREAM);
+    }
+    buf_add_char(&b, 'x');
+    assert_int_equal(python_answer_decode(ANSWER_FACTS, b.data, b.len, &f, &err), -1);
+    assert_int_equal(python_answer_decode(ANSWER_READY, b.data, b.len, &f, &err), -1);
+}
+
+static void a_lying_count_costs_nothing(void **state)
+{
+    auto_buf struct buf b;
+    struct python_facts f;
+    struct err err = { 0 };
+
+    (void)state;
+    buf_init(&b, 4096);
+    wire_put_u32(&b, 1);
+    wire_put_u8(&b, 0);
+    wire_put_u32(&b, UINT32_MAX);
+    assert_int_equal(python_answer_decode(ANSWER_FACTS, b.data, b.len, &f, &err), -1);
+    assert_int_equal(err.kind, ERR_UPSTREAM);
+}
+
+static void short_memory_in_decoding_leaves_nothing(void **state)
+{
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, 4096);
+    put_facts(&b);
+    OOM_SWEEP({
+        struct python_facts f = { 0 };
+        struct err err = { 0 };
+
+        if (python_answer_decode(ANSWER_FACTS, b.data, b.len, &f, &err) < 0)
+            assert_int_equal(err.kind, ERR_INTERNAL);
+        else
+            assert_false(oom_hit());
+        python_facts_release(&f);
+    });
+    buf_release(&b);
+}
+
+static void short_memory_in_asking_leaves_a_usable_parser(void **state)
+{
+    (void)state;
+    OOM_SWEEP({
+        struct python_parser *p = NULL;
+        struct python_facts f = { 0 };
+        char *json = NULL;
+
+        if (python_parser_new(program, &p, NULL) == 0) {
+            if (python_parse(p, "def f(a): g(a)", 14, &f, NULL) == 0)
+                assert_true(f.valid);
+            python_facts_release(&f);
+            if (python_tree(p, "x", 1, &json, NULL) == 0)
+                mem_free(json);
+            python_parser_free(p);
+        }
+    });
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_verdict_is_cpythons, start, end),
+        cmocka_unit_test_setup_teardown(nul_mark_and_broken_utf8_are_syntax_errors, start, end),
+        cmocka_unit_test_setup_teardown(facts_describe_functions, start, end),
+        cmocka_unit_test_setup_teardown(facts_list_imports_and_calls_at_any_depth, start, end),
+        cmocka_unit_test_setup_teardown(decorators_and_defaults_count_as_calls, start, end),
+        cmocka_unit_test_setup_teardown(nothing_is_executed, start, end),
+        cmocka_unit_test_setup_teardown(a_killed_jail_is_replaced, start, end),
+        cmocka_unit_test_setup_teardown(a_jail_killed_and_gone_is_replaced, start, end),
+        cmocka_unit_test(freeing_ends_the_jail),
+        cmocka_unit_test_setup_teardown(the_walls_stand_before_the_first_question, start, end),
+        cmocka_unit_test_setup_teardown(bombs_are_refused_in_time, start, end),
+        cmocka_unit_test_setup_teardown(a_question_over_two_seconds_is_refused, start, end),
+        cmocka_unit_test_setup_teardown(too_long_a_source_is_refused_unread, start, end),
+        cmocka_unit_test(a_missing_program_is_said),
+        cmocka_unit_test_setup_teardown(a_tree_names_every_node_and_its_place, start, end),
+        cmocka_unit_test_setup_teardown(a_tree_replaces_what_json_cannot_hold, start, end),
+        cmocka_unit_test_setup_teardown(a_tree_of_a_bad_source_names_the_place, start, end),
+        cmocka_unit_test_setup_teardown(a_big_tree_comes_whole, start, end),
+        cmocka_unit_test_setup_teardown(a_tree_too_deep_is_refused, start, end),
+        cmocka_unit_test(malformed_answers_are_refused),
+        cmocka_unit_test(a_lying_count_costs_nothing),
+        cmocka_unit_test(short_memory_in_decoding_leaves_nothing),
+        cmocka_unit_test(short_memory_in_asking_leaves_a_usable_parser),
+    };
+
+    return cmocka_run_group_tests(tests, find_program, NULL);
+}
