@@ -1,0 +1,100 @@
+#include "supervisor/session.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+#include "shared/base/log.h"
+#include "shared/base/mem.h"
+
+#define TO(state) (1u << SESSION_##state)
+
+static const unsigned allowed[SESSION__MAX] = { /* from: set of legal next states */
+    [SESSION_NEW] = TO(STARTING) | TO(STOPPING) | TO(GONE),
+    [SESSION_STARTING] = TO(READY) | TO(ATTACHED) | TO(DETACHED) | TO(STOPPING) | TO(GONE),
+    [SESSION_READY] = TO(ATTACHED) | TO(STOPPING) | TO(GONE),
+    [SESSION_ATTACHED] = TO(DETACHED) | TO(STOPPING) | TO(GONE),
+    [SESSION_DETACHED] = TO(ATTACHED) | TO(STOPPING) | TO(GONE),
+    [SESSION_STOPPING] = TO(GONE),
+};
+
+const char *session_state_name(enum session_state state)
+{
+    static const char *const names[SESSION__MAX] = {
+#define X(name) [SESSION_##name] = #name,
+        SESSION_STATES(X)
+#undef X
+    };
+
+    return (unsigned)state < SESSION__MAX ? names[state] : "";
+}
+
+struct session *session_new(const struct id *id, const char *actor, uint32_t slot,
+                            const struct session_actions *actions, void *keeper)
+{
+    struct session *s = mem_zalloc(1, sizeof(*s));
+
+    if (!s)
+        return NULL;
+    s->id = *id;
+    id_format(id, s->name);
+    snprintf(s->actor, sizeof(s->actor), "%s", actor);
+    s->slot = slot;
+    s->actions = actions;
+    s->keeper = keeper;
+    list_init(&s->creators);
+    list_init(&s->enders);
+    return s;
+}
+
+void session_free(struct session *s)
+{
+    mem_free(s);
+}
+
+bool session_may(const struct session *s, enum session_state to)
+{
+    return (allowed[s->state] >> to) & 1u;
+}
+
+void session_set_state(struct session *s, enum session_state to)
+{
+    if (s->state == to)
+        return;
+    assert(session_may(s, to));
+    log_debug("session %s: %s -> %s", s->name, session_state_name(s->state), session_state_name(to));
+    s->state = to;
+    if (s->actions->enter[to])
+        s->actions->enter[to](s);
+}
+
+bool session_counts(const struct session *s)
+{
+    return !s->ending && s->state != SESSION_DETACHED && s->state < SESSION_STOPPING;
+}
+
+bool session_can_attach(const struct session *s)
+{
+    return !s->ending && !s->found && s->state > SESSION_NEW && s->state < SESSION_STOPPING;
+}
+
+uint64_t session_frame_of(const struct session *s, uint64_t n)
+{
+    /* The largest number has a meaning of its own in HOLD_ATTACH; nobody counts that far. */
+    return n >= HOLD_AFTER_DELIVERED - s->base ? HOLD_AFTER_DELIVERED - 1 : s->base + n;
+}
+
+void session_describe(const struct session *s, struct rpc_session *ret)
+{
+    *ret = (struct rpc_session){
+        .id = s->id,
+        .actor = s->actor,
+        .state = session_state_name(s->state),
+        .started_wall_ms = (uint64_t)s->started_wall_ms,
+        .expires_wall_ms = (uint64_t)s->expires_wall_ms,
+        .attached = s->browser != NULL,
+        .frames = s->frames,
+        .exit_reason = hold_reason_name(s->reason),
+        .exit_code = s->code,
+        .slot = s->slot,
+    };
+}

@@ -1,0 +1,137 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "shared/base/mem.h"
+#include "shared/ipc/wire.h"
+#include "supervisor/rpc_request.h"
+
+static const struct id some = { { 7, 7, 7 } };
+
+static int parse(uint16_t type, const struct buf *b, struct rpc_request *r)
+{
+    struct err err;
+    int rc = rpc_request_parse(type, b->data, b->len, r, &err);
+
+    if (rc < 0)
+        assert_int_equal(err.kind, ERR_BAD_REQUEST);
+    return rc;
+}
+
+static void put(struct buf *b, bool id, const char *actor, bool has_flags, uint32_t flags)
+{
+    buf_init(b, 4096);
+    if (id)
+        wire_put_id(b, &some);
+    if (actor)
+        wire_put_str(b, actor);
+    if (has_flags)
+        wire_put_u32(b, flags);
+}
+
+static void each_request_has_exactly_its_fields(void **state)
+{
+    static const struct {
+        uint16_t type;
+        bool id;
+        const char *actor;
+        bool has_flags;
+        uint32_t flags;
+        int rc;
+    } rows[] = {
+        { RPC_ADMIT, false, "ip:a", true, RPC_ADMIT_RATE | RPC_ADMIT_CAP, 0 },
+        { RPC_ADMIT, false, "ip:a", true, 4, -1 },
+        { RPC_ADMIT, false, "", true, RPC_ADMIT_RATE, -1 },
+        { RPC_ADMIT, true, "ip:a", true, RPC_ADMIT_RATE, -1 },
+        { RPC_CREATE, true, "internal", true, RPC_CREATE_INTERNAL, 0 },
+        { RPC_CREATE, true, "ip:a", true, 2, -1 },
+        { RPC_CREATE, true, "ip:a", false, 0, -1 },
+        { RPC_INFO, true, "ip:a", false, 0, 0 },
+        { RPC_INFO, true, "ip:a", true, 0, -1 },
+        { RPC_OPEN, true, "ip:a", false, 0, 0 },
+        { RPC_END, true, "ip:a", false, 0, 0 },
+        { RPC_END, true, "", false, 0, -1 },
+        { RPC_END, true, NULL, false, 0, -1 },
+        { RPC_HEALTH, false, NULL, false, 0, 0 },
+        { RPC_HEALTH, true, NULL, false, 0, -1 },
+        { RPC_LIST, false, NULL, false, 0, 0 },
+        { 0, false, NULL, false, 0, -1 },
+        { RPC_OK, false, NULL, false, 0, -1 }, /* an answer is no request */
+        { 60000, false, NULL, false, 0, -1 },
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rpc_request r = { .flags = 99 };
+        struct buf b;
+
+        put(&b, rows[i].id, rows[i].actor, rows[i].has_flags, rows[i].flags);
+        assert_int_equal(parse(rows[i].type, &b, &r), rows[i].rc);
+        if (rows[i].rc < 0) {
+            assert_int_equal(r.flags, 99); /* untouched */
+        } else {
+            assert_int_equal(r.type, rows[i].type);
+            assert_int_equal(r.flags, rows[i].flags);
+            assert_string_equal(r.actor, rows[i].actor ? rows[i].actor : "");
+            assert_int_equal(id_equal(&r.id, &some), rows[i].id);
+        }
+        buf_release(&b);
+    }
+}
+
+static void an_actor_is_bounded_and_has_no_nul(void **state)
+{
+    char longest[RPC_ACTOR_MAX + 2];
+    struct rpc_request r;
+    struct buf b;
+
+    (void)state;
+    memset(longest, 'x', sizeof(longest));
+    longest[RPC_ACTOR_MAX] = '\0';
+    put(&b, true, longest, false, 0);
+    assert_int_equal(parse(RPC_INFO, &b, &r), 0);
+    assert_string_equal(r.actor, longest);
+    buf_release(&b);
+
+    longest[RPC_ACTOR_MAX] = 'x';
+    longest[RPC_ACTOR_MAX + 1] = '\0';
+    put(&b, true, longest, false, 0);
+    assert_int_equal(parse(RPC_INFO, &b, &r), -1);
+    buf_release(&b);
+
+    put(&b, true, NULL, false, 0);
+    wire_put_bytes(&b, "a\0b", 3);
+    assert_int_equal(parse(RPC_INFO, &b, &r), -1);
+    buf_release(&b);
+}
+
+static void a_request_cut_short_anywhere_is_refused(void **state)
+{
+    struct rpc_request r;
+    struct buf b;
+
+    (void)state;
+    put(&b, true, "ip:192.0.2.1", true, 1);
+    assert_int_equal(parse(RPC_CREATE, &b, &r), 0);
+    while (b.len) {
+        b.len--;
+        assert_int_equal(parse(RPC_CREATE, &b, &r), -1);
+    }
+    buf_release(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_request_has_exactly_its_fields),
+        cmocka_unit_test(an_actor_is_bounded_and_has_no_nul),
+        cmocka_unit_test(a_request_cut_short_anywhere_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
