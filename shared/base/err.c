@@ -23,6 +23,18 @@ static void finish(struct err *err)
     err->msg[utf8_floor(err->msg, strlen(err->msg))] = '\0';
 }
 
+/* Behind the n bytes that are there, ": " and as much of text as fits. */
+static void append(struct err *err, size_t n, const char *text)
+{
+    size_t room = n + 3 < sizeof(err->msg) ? sizeof(err->msg) - n - 3 : 0, len = strnlen(text, room);
+
+    if (!room)
+        return;
+    memcpy(err->msg + n, ": ", 2);
+    memcpy(err->msg + n + 2, text, len);
+    err->msg[n + 2 + len] = '\0';
+}
+
 int err_set(struct err *err, enum err_kind kind, int errnum, const char *fmt, ...)
 {
     va_list ap;
@@ -38,8 +50,8 @@ int err_set(struct err *err, enum err_kind kind, int errnum, const char *fmt, ..
     va_end(ap);
     if (n < 0)
         err->msg[0] = '\0';
-    if (errnum && n >= 0 && (size_t)n < sizeof(err->msg))
-        snprintf(err->msg + n, sizeof(err->msg) - (size_t)n, ": %s", strerror(errnum));
+    if (errnum && n >= 0)
+        append(err, (size_t)n, strerror(errnum));
     finish(err);
     return -1;
 }
@@ -56,8 +68,8 @@ int err_wrap(struct err *err, const char *fmt, ...)
     va_start(ap, fmt);
     n = vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
     va_end(ap);
-    if (n >= 0 && (size_t)n < sizeof(err->msg))
-        snprintf(err->msg + n, sizeof(err->msg) - (size_t)n, ": %s", old);
+    if (n >= 0)
+        append(err, (size_t)n, old);
     finish(err);
     return -1;
 }

@@ -7,6 +7,12 @@
 
 void *mem_zalloc(size_t n, size_t size)
 {
+    size_t bytes;
+
+    if (__builtin_mul_overflow(n, size, &bytes)) {
+        errno = ENOMEM;
+        return NULL;
+    }
     return calloc(n ? n : 1, size ? size : 1);
 }
 
