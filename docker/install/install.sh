@@ -15,8 +15,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 build=$(cd "$1" && pwd) prefix=$2
 
-mkdir -p "$prefix/bin" "$prefix/nginx" 2> /dev/null && [ -w "$prefix/bin" ] ||
+if ! mkdir -p "$prefix/bin" "$prefix/nginx" 2> /dev/null || [ ! -w "$prefix/bin" ]; then
     fail "cannot write to $prefix, which needs root: run this as root"
+fi
 
 for program in "$build"/bin/agentsim*; do
     name=$(basename "$program")

@@ -69,7 +69,7 @@ build() { # build RUNTIME
     install_distributions "$1"
     site=$(echo "$1"/lib/python3.*/site-packages)
     cp "$made_from"/site/* "$site/"
-    rm -rf "$site"/{numpy,pandas}/tests "$site"/numpy/*/tests "$1"/share "$1"/etc
+    rm -rf "$site"/{numpy,pandas}/tests "$site"/numpy/*/tests "${1:?}"/share "${1:?}"/etc
     install_tokenizers "$1"
     say "compile the packages"
     # Nothing changes below a finished runtime, so the sources need no look at every import.

@@ -97,7 +97,7 @@ prepare() {
 identity() { # a digest of what the service is made of; changes when a restart is needed
     {
         cat "$prefix/build-id" "$settings"
-        readlink "$prefix/runtime"
+        readlink "$prefix/runtime" || true
         env | grep -E '^(AGENT_SIMULATOR_|AGENTSIM_|GITHUB_|DEPLOYMENT_URL=|CORS_ORIGINS=|NLTK_DATA=)' | sort
     } | sha256sum | cut -c 1-16
 }
@@ -111,7 +111,7 @@ http_get() { # http_get HOST:PORT PATH [HEADER]: prints the whole answer
         timeout 5 cat <&3
     ) 2> /dev/null | tr -d '\0'
 }
-healthy() { http_get "$public" /health | head -n 1 | grep -q ' 200'; }
+healthy() { [[ $(http_get "$public" /health) == HTTP/1.?" 200"* ]]; }
 sandbox_verdict() {
     http_get "$internal" /health "X-Agent-Simulator-Token: $(setting api_token)" |
         sed -n 's/.*"sandbox": *"\([^"]*\)".*/\1/p'
@@ -169,6 +169,9 @@ if [ -n "$(processes agentsim-keeper)" ]; then
         exit 0
     fi
     say "something has changed: restart"
+    "$here/down.sh"
+elif [ -n "$(processes 'agentsim-*')$(our_nginx)" ]; then
+    say "parts of an earlier run are left: end them"
     "$here/down.sh"
 fi
 check_sandbox
