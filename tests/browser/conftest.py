@@ -60,20 +60,28 @@ class Watched:
 
     def __init__(self, browser, url, **options):
         self.context = browser.new_context(viewport={"width": 1440, "height": 900}, **options)
+        self.context.add_init_script(
+            "addEventListener('securitypolicyviolation', e => (window.violations ??= []).push(e.violatedDirective))")
         self.page = self.context.new_page()
         self.page.set_default_timeout(10000)
         self.dialogs, self.errors, self.foreign = [], [], []
         self.page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("request", lambda request: self._request(request.url, url))
+        self.origin = "/".join(url.split("/")[:3]) + "/"
+        self.page.on("requestfinished", self._request)
+        self.page.on("requestfailed", self._request)
         self.page.goto(url)
 
-    def _request(self, address, own):
-        if not address.startswith((own, own.replace("http", "ws", 1), "data:", "blob:", "about:")):
-            self.foreign.append(address)
+    def _request(self, request):
+        """Requests that the content policy stopped are announced too, but none of them left the browser."""
+        ours = (self.origin, self.origin.replace("http", "ws", 1), "data:", "blob:", "about:")
+        if not request.url.startswith(ours) and request.failure not in ("csp", "net::ERR_BLOCKED_BY_CSP"):
+            self.foreign.append((request.url, request.failure))
 
     def close(self):
+        violations = self.page.evaluate("window.violations ?? []")
         self.context.close()
+        assert (self.dialogs, self.errors, self.foreign, violations) == ([], [], [], [])
 
 
 @pytest.fixture
@@ -82,7 +90,6 @@ def console(browser, fake, service):
     watched = Watched(browser, fake.base_url + "/")
     yield watched.page
     watched.close()
-    assert (watched.dialogs, watched.errors, watched.foreign) == ([], [], [])
 
 
 @pytest.fixture
