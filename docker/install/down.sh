@@ -17,13 +17,13 @@ signal() { # signal NAME PID...
     kill -s "$@" 2> /dev/null || true
 }
 
+[ "$(id -u)" = 0 ] || fail "agentsim runs as root and only root can stop it: run this as root"
 keeper=$(processes agentsim-keeper)
 if [ -z "$keeper" ] && gone; then
     rm -f "$run_dir/keeper.pid" "$run_dir/started-from"
     say "agentsim is not running"
     exit 0
 fi
-[ "$(id -u)" = 0 ] || fail "agentsim runs as root and only root can stop it: run this as root"
 
 say "stop agentsim"
 # shellcheck disable=SC2086 # one word a process

@@ -6,7 +6,9 @@ prefix=${AGENTSIM_PREFIX:-/opt/agentsim}
 # shellcheck disable=SC2034
 run_dir=${AGENT_SIMULATOR_RUNTIME_DIR:-/run/agentsim}
 # shellcheck disable=SC2034
-settings=/etc/agentsim/agentsim.yaml service_log=/var/log/agentsim/agentsim.log
+settings=${AGENTSIM_SETTINGS:-/etc/agentsim/agentsim.yaml}
+# shellcheck disable=SC2034
+service_log=${AGENTSIM_LOG:-/var/log/agentsim/agentsim.log}
 
 # Prints the process ids of programs installed below PREFIX whose names match the pattern. The
 # kernel's link says what a process really runs; a pid file may be older than the machine's start.

@@ -84,7 +84,7 @@ prepare() {
         useradd --system --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin "$user"
     group=$(id -gn "$user")
     install -d -m 755 "$run_dir" "$state_dir"
-    install -d -m 750 -g "$group" /etc/agentsim
+    install -d -m 750 -g "$group" "$(dirname "$settings")"
     install -d -m 750 -g "$group" "$(dirname "$service_log")"
     if [ -z "$(setting api_token)" ]; then
         # Without a token every door of the service stays shut.
@@ -96,7 +96,7 @@ prepare() {
 
 identity() { # a digest of what the service is made of; changes when a restart is needed
     {
-        cat "$prefix/build-id" "$settings"
+        cat "$prefix/build-id" "$settings" 2> /dev/null || true
         readlink "$prefix/runtime" || true
         env | grep -E '^(AGENT_SIMULATOR_|AGENTSIM_|GITHUB_|DEPLOYMENT_URL=|CORS_ORIGINS=|NLTK_DATA=)' | sort
     } | sha256sum | cut -c 1-16
@@ -106,7 +106,8 @@ identity() { # a digest of what the service is made of; changes when a restart i
 
 http_get() { # http_get HOST:PORT PATH [HEADER]: prints the whole answer
     (
-        exec 3<> "/dev/tcp/${1%:*}/${1##*:}"
+        host=${1%:*} host=${host#[} host=${host%]}
+        exec 3<> "/dev/tcp/$host/${1##*:}"
         printf 'GET %s HTTP/1.0\r\nHost: %s\r\n%s\r\n' "$2" "$1" "${3:+$3$'\r\n'}" >&3
         timeout 5 cat <&3
     ) 2> /dev/null | tr -d '\0'
@@ -155,8 +156,9 @@ TEXT
 
 [ "$(id -u)" = 0 ] || fail "agentsim starts sandboxes with users of their own, which needs root: run this as root"
 [ -x "$prefix/bin/agentsim-keeper" ] || fail "nothing is installed in $prefix yet: run 'make up'"
-public=$(sed -n 's/^ *listen  *\([0-9.:]*\).*/\1/p' "$prefix/nginx/agentsim.conf" | sed -n 1p)
-internal=$(sed -n 's/^ *listen  *\([0-9.:]*\).*/\1/p' "$prefix/nginx/agentsim.conf" | sed -n 2p)
+mapfile -t listens < <(sed -n 's/^ *listen  *\([^ ;]*:[0-9]*\)[ ;].*/\1/p' "$prefix/nginx/agentsim.conf")
+[ ${#listens[@]} -ge 2 ] || fail "$prefix/nginx/agentsim.conf names no addresses: run 'make install'"
+public=${listens[0]} internal=${listens[1]}
 prepare
 require_auth=$(setting require_auth)
 export AGENT_SIMULATOR_REQUIRE_AUTH=${require_auth:=false}
