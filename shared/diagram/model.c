@@ -133,23 +133,26 @@ static void free_all(char *const *texts, size_t n)
 
 #define FREE_TEXTS(...) free_all((char *const[]){ __VA_ARGS__ }, sizeof((char *const[]){ __VA_ARGS__ }) / sizeof(char *))
 
+void action_list_drop_last(struct action_list *l)
+{
+    struct action *a = &l->items[--l->len];
+
+    FREE_TEXTS(a->id, a->where, a->text, a->prompt, a->input_prompt, a->store_in_session, a->llm_name,
+               a->db_custom_name, a->sql, a->crawl_format, a->base_url_prefix, a->no_crawl_message, a->width,
+               a->code_function);
+    str_list_release(&a->options);
+}
+
 static void actions_release(struct action_list *l)
 {
-    size_t i;
-
-    for (i = 0; i < l->len; i++) {
-        struct action *a = &l->items[i];
-
-        FREE_TEXTS(a->id, a->where, a->text, a->prompt, a->input_prompt, a->store_in_session, a->llm_name,
-                   a->db_custom_name, a->sql, a->crawl_format, a->base_url_prefix, a->no_crawl_message, a->width,
-                   a->code_function);
-        str_list_release(&a->options);
-    }
+    while (l->len)
+        action_list_drop_last(l);
     mem_free(l->items);
 }
 
-static void transition_release(struct transition *t)
+void state_drop_last_transition(struct state *s)
 {
+    struct transition *t = &s->transitions[--s->transitions_len];
     size_t i;
 
     FREE_TEXTS(t->id, t->where, t->intent_name, t->variable, t->form_id, t->gui_id);
@@ -162,7 +165,7 @@ static void transition_release(struct transition *t)
 
 static void states_release(struct model *m)
 {
-    size_t i, k;
+    size_t i;
 
     for (i = 0; i < m->states_len; i++) {
         struct state *s = &m->states[i];
@@ -170,8 +173,8 @@ static void states_release(struct model *m)
         FREE_TEXTS(s->id, s->where, s->name, s->description, s->llm_name, s->system_prompt, s->fallback_message);
         actions_release(&s->body);
         actions_release(&s->fallback);
-        for (k = 0; k < s->transitions_len; k++)
-            transition_release(&s->transitions[k]);
+        while (s->transitions_len)
+            state_drop_last_transition(s);
         mem_free(s->transitions);
     }
     mem_free(m->states);

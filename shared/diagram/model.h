@@ -218,6 +218,8 @@ struct gui *model_add_gui(struct model *m);
 struct rag *model_add_rag(struct model *m);
 struct state *model_add_state(struct model *m);
 struct action *model_add_action(struct action_list *l);
+void action_list_drop_last(struct action_list *l);
+void state_drop_last_transition(struct state *s);
 struct transition *model_add_transition(struct state *s);
 
 const char *event_class(enum event_kind kind);                       /* "ReceiveTextEvent"; NULL for none */

@@ -1,0 +1,253 @@
+#include "shared/diagram/document.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "shared/base/mem.h"
+#include "shared/diagram/read.h"
+#include "shared/diagram/text.h"
+#include "shared/json/json.h"
+
+static const char *const type_names[ELEMENT__MAX] = {
+    [ELEMENT_LLM] = "AgentLLM",
+    [ELEMENT_TOOL] = "AgentTool",
+    [ELEMENT_SKILL] = "AgentSkill",
+    [ELEMENT_WORKSPACE] = "AgentWorkspace",
+    [ELEMENT_INTENT] = "AgentIntent",
+    [ELEMENT_GUI] = "AgentGUI",
+    [ELEMENT_RAG] = "AgentRagElement",
+    [ELEMENT_STATE] = "AgentState",
+    [ELEMENT_REASONING_STATE] = "AgentReasoningState",
+    [ELEMENT_INITIAL] = "StateInitialNode",
+    [ELEMENT_COMMENT] = "Comments",
+};
+
+static enum element_type type_of(const cJSON *node)
+{
+    const cJSON *type = json_get(node, "type");
+    size_t i;
+
+    for (i = 1; cJSON_IsString(type) && i < ELEMENT__MAX; i++)
+        if (strcmp(type_names[i], type->valuestring) == 0)
+            return (enum element_type)i;
+    return ELEMENT_OTHER;
+}
+
+/* ---- paths ---------------------------------------------------------------------------------------------------- */
+
+static bool is_plain_key(const char *s)
+{
+    size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+
+    return n && !s[n] && n <= SHOWN_MAX;
+}
+
+const char *document_path(struct path_text *out, const char *map, const char *id, const char *member)
+{
+    const char *dot = member ? "." : "";
+
+    if (!member)
+        member = "";
+    if (is_plain_key(id))
+        snprintf(out->text, sizeof(out->text), "%s.%s%s%s", map, id, dot, member);
+    else
+        snprintf(out->text, sizeof(out->text), "%s[\"%s\"]%s%s", map, SHOWN(id), dot, member);
+    return out->text;
+}
+
+/* ---- merging -------------------------------------------------------------------------------------------------- */
+
+static int add_element(struct document *d, const cJSON *node, const char *map)
+{
+    struct element e = { .id = node->string, .node = node, .map = map, .type = type_of(node), .state = MAP_NONE };
+    void *items = d->elements;
+    size_t at;
+    int added = map_put(&d->ids, e.id, strlen(e.id), d->len, &at);
+
+    if (added < 0)
+        return -1;
+    if (!added) {
+        d->elements[at] = e; /* the later map wins, at the place the id had */
+        return 0;
+    }
+    if (mem_grow(&items, d->len, &d->cap, sizeof(*d->elements)) < 0)
+        return -1;
+    d->elements = items;
+    d->elements[d->len++] = e;
+    return 0;
+}
+
+/* A map that may be missing. 0 and *ret (NULL: nothing in it), or -1 with a finding. */
+static int map_at(const cJSON *parent, const char *key, const char *path, const cJSON **ret, struct findings *f)
+{
+    const cJSON *node = json_get(parent, key);
+
+    *ret = NULL;
+    if (!node || cJSON_IsNull(node) || (cJSON_IsArray(node) && !node->child))
+        return 0;
+    if (!cJSON_IsObject(node))
+        return finding_add(f, FINDING_ERROR, 0, path, "%s must be an object", path);
+    *ret = node;
+    return 0;
+}
+
+static int merge(struct document *d, const cJSON *map, const char *path, struct findings *f, struct err *err)
+{
+    const cJSON *c;
+
+    for (c = map ? map->child : NULL; c; c = c->next) {
+        if (!cJSON_IsObject(c)) {
+            struct path_text where;
+
+            document_path(&where, path, c->string, NULL);
+            return finding_add(f, FINDING_ERROR, 0, where.text, "Element \"%s\" must be an object (%s)",
+                               SHOWN(c->string), where.text);
+        }
+        if (add_element(d, c, path) < 0)
+            return err_nomem(err);
+    }
+    return 0;
+}
+
+static int check_ends(const cJSON *relationships, struct findings *f)
+{
+    static const char *const ends[] = { "source", "target" };
+    const cJSON *c, *end;
+    struct path_text where;
+    size_t i;
+
+    for (c = relationships ? relationships->child : NULL; c; c = c->next) {
+        document_path(&where, "model.relationships", c->string, NULL);
+        if (!cJSON_IsObject(c))
+            return finding_add(f, FINDING_ERROR, 0, where.text, "Relationship \"%s\" must be an object (%s)",
+                               SHOWN(c->string), where.text);
+        for (i = 0; i < ARRAY_LEN(ends); i++) {
+            end = json_get(c, ends[i]);
+            if (!end || cJSON_IsNull(end) || cJSON_IsObject(end))
+                continue;
+            document_path(&where, "model.relationships", c->string, ends[i]);
+            return finding_add(f, FINDING_ERROR, 0, where.text, "Relationship \"%s\": %s must be an object (%s)",
+                               SHOWN(c->string), ends[i], where.text);
+        }
+    }
+    return 0;
+}
+
+struct maps {
+    const cJSON *model, *config, *elements, *agent_components, *components, *relationships;
+};
+
+static int find_maps(const cJSON *request, struct maps *m, struct findings *f)
+{
+    if (!cJSON_IsObject(request))
+        return finding_add(f, FINDING_ERROR, 0, "", "The request must be an object");
+    if (map_at(request, "model", "model", &m->model, f) < 0 || map_at(request, "config", "config", &m->config, f) < 0 ||
+        map_at(m->model, "elements", "model.elements", &m->elements, f) < 0 ||
+        map_at(request, "agentComponents", "agentComponents", &m->agent_components, f) < 0 ||
+        map_at(m->model, "components", "model.components", &m->components, f) < 0)
+        return -1;
+    return map_at(m->model, "relationships", "model.relationships", &m->relationships, f);
+}
+
+int document_read(const cJSON *request, struct document *ret, struct findings *f, struct err *err)
+{
+    struct document d = { 0 };
+    struct maps m = { 0 };
+
+    if (find_maps(request, &m, f) < 0)
+        return -1;
+    d.model = m.model;
+    d.config = m.config;
+    d.relationships = m.relationships;
+    map_init(&d.ids);
+    if (merge(&d, m.elements, "model.elements", f, err) < 0 ||
+        merge(&d, m.agent_components, "agentComponents", f, err) < 0 ||
+        merge(&d, m.components, "model.components", f, err) < 0 || check_ends(d.relationships, f) < 0) {
+        document_release(&d);
+        return -1;
+    }
+    *ret = d;
+    return 0;
+}
+
+void document_release(struct document *d)
+{
+    size_t i;
+
+    if (!d)
+        return;
+    for (i = 0; i < d->len; i++)
+        mem_free(d->elements[i].code_function);
+    mem_free(d->elements);
+    map_release(&d->ids);
+    *d = (struct document){ 0 };
+}
+
+struct element *document_find(const struct document *d, const cJSON *id)
+{
+    size_t at;
+
+    if (!cJSON_IsString(id))
+        return NULL;
+    at = map_get(&d->ids, id->valuestring, strlen(id->valuestring));
+    return at == MAP_NONE ? NULL : &d->elements[at];
+}
+
+struct element *document_end(const struct document *d, const cJSON *relationship, const char *end)
+{
+    return document_find(d, json_get(json_get(relationship, end), "element"));
+}
+
+/* ---- the restriction switch ----------------------------------------------------------------------------------- */
+
+static bool says(const cJSON *node, const char *key, const char *word)
+{
+    const cJSON *v = json_get(node, key);
+
+    return cJSON_IsString(v) && strcmp(v->valuestring, word) == 0;
+}
+
+static bool is_custom_code(const cJSON *node)
+{
+    return says(node, "actionType", "CustomCodeAction") || says(node, "replyType", "code");
+}
+
+static bool map_has_custom_code(const cJSON *map)
+{
+    const cJSON *c;
+
+    for (c = cJSON_IsObject(map) ? map->child : NULL; c; c = c->next)
+        if (is_custom_code(c))
+            return true;
+    return false;
+}
+
+bool document_uses_custom_code(const struct document *d)
+{
+    size_t i;
+
+    for (i = 0; i < d->len; i++)
+        if (is_custom_code(d->elements[i].node))
+            return true;
+    return false;
+}
+
+bool diagram_uses_custom_code(const cJSON *request)
+{
+    struct findings f;
+    struct document d;
+    const cJSON *model;
+    bool uses;
+
+    findings_init(&f);
+    if (document_read(request, &d, &f, NULL) == 0) {
+        uses = document_uses_custom_code(&d);
+        document_release(&d);
+    } else { /* misshapen (refused later anyway) or short of memory: any map counts, whatever hides it */
+        model = json_get(request, "model");
+        uses = map_has_custom_code(json_get(model, "elements")) || map_has_custom_code(json_get(model, "components")) ||
+               map_has_custom_code(json_get(request, "agentComponents"));
+    }
+    findings_release(&f);
+    return uses;
+}

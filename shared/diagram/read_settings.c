@@ -1,0 +1,121 @@
+/* The request's config as far as it changes a program (sections 6.1, 6.2). */
+#include <stdio.h>
+#include <string.h>
+
+#include "shared/base/mem.h"
+#include "shared/diagram/reader.h"
+#include "shared/diagram/text.h"
+#include "shared/json/json.h"
+
+/* Which section moves which keys to the top; a section's value replaces a flat one. */
+static const struct {
+    const char *section, *key;
+} sections[] = {
+    { "modality", "inputModalities" },
+    { "modality", "outputModalities" },
+    { "system", "agentPlatform" },
+    { "system", "agentPlatformUseStreamlit" },
+    { "system", "intentRecognitionTechnology" },
+    { "system", "llm" },
+}; /* the others of 6.1 change no session and no model */
+
+static const cJSON *setting(const cJSON *config, const char *key)
+{
+    const cJSON *v;
+    size_t i;
+
+    for (i = 0; i < ARRAY_LEN(sections); i++) {
+        if (strcmp(sections[i].key, key) != 0)
+            continue;
+        v = json_get(json_get(config, sections[i].section), key);
+        if (v)
+            return v;
+    }
+    return json_get(config, key);
+}
+
+static bool is_word(const cJSON *v, const char *word)
+{
+    return cJSON_IsString(v) && strcmp(v->valuestring, word) == 0;
+}
+
+static enum platform platform_of(const cJSON *config)
+{
+    const cJSON *v = setting(config, "agentPlatform");
+
+    if (is_word(v, "streamlit"))
+        return PLATFORM_STREAMLIT;
+    if (is_word(v, "telegram"))
+        return PLATFORM_TELEGRAM;
+    if (!is_word(v, "websocket"))
+        return PLATFORM_DEFAULT;
+    return cJSON_IsTrue(setting(config, "agentPlatformUseStreamlit")) ? PLATFORM_STREAMLIT : PLATFORM_WEBSOCKET;
+}
+
+static int has_speech(struct reader *r, const cJSON *modalities, bool *ret)
+{
+    const cJSON *c;
+    char *key;
+
+    for (c = cJSON_IsArray(modalities) ? modalities->child : NULL; c && !*ret; c = c->next) {
+        if (!cJSON_IsString(c) || strlen(c->valuestring) > 100)
+            continue;
+        key = text_fold_key(c->valuestring);
+        if (!key)
+            return reader_nomem(r);
+        *ret = strcmp(key, "speech") == 0;
+        mem_free(key);
+    }
+    return 0;
+}
+
+static int copy_text(struct reader *r, const cJSON *v, char **slot)
+{
+    if (!cJSON_IsString(v) || !*v->valuestring)
+        return 0;
+    *slot = mem_strdup(v->valuestring);
+    return *slot ? 0 : reader_nomem(r);
+}
+
+static int copy_lower(struct reader *r, const cJSON *v, char **slot)
+{
+    if (!cJSON_IsString(v) || !*v->valuestring)
+        return 0;
+    *slot = text_lower(v->valuestring);
+    return *slot ? 0 : reader_nomem(r);
+}
+
+/* A build without a translator leaves texts alone (6.3), but says so. */
+static void warn_translation(struct reader *r, const char *language)
+{
+    static const char *const known[] = { "english", "french", "german", "spanish", "luxembourgish", "portuguese" };
+    size_t i;
+
+    for (i = 0; language && i < ARRAY_LEN(known); i++)
+        if (strcmp(language, known[i]) == 0)
+            finding_add(r->f, FINDING_WARNING, 0, "config.language",
+                        "Texts are not translated to \"%s\": this build has no translator and leaves them as drawn",
+                        language);
+}
+
+int read_settings(struct reader *r, const cJSON *request)
+{
+    const cJSON *config = json_get(request, "config"), *llm = setting(config, "llm");
+    const cJSON *mapping = json_get(config, "personalizationMapping");
+    struct settings *s = &r->m->settings;
+
+    s->platform = platform_of(config);
+    s->classical_intents = is_word(setting(config, "intentRecognitionTechnology"), "classical");
+    if (copy_text(r, json_get(config, "default_llm_name"), &s->default_llm_name) < 0 ||
+        copy_lower(r, json_get(config, "language"), &s->language) < 0 ||
+        copy_lower(r, json_get(config, "source_language"), &s->source_language) < 0 ||
+        copy_text(r, json_get(llm, "name"), &s->classifier_llm_name) < 0 ||
+        copy_text(r, json_get(llm, "model"), &s->classifier_llm_model) < 0 ||
+        has_speech(r, setting(config, "inputModalities"), &s->speech_input) < 0 ||
+        has_speech(r, setting(config, "outputModalities"), &s->speech_output) < 0)
+        return -1;
+    warn_translation(r, s->language);
+    if (!cJSON_IsArray(mapping))
+        return 0;
+    return json_to_value(mapping, &s->personalization) < 0 ? reader_nomem(r) : 0;
+}
