@@ -1,4 +1,5 @@
-/* shared/diagram/check.h -- the rules a model must keep: phase B (12 to 25) and phase C (26 to 29 and the lint of section 9). */
+/* shared/diagram/check.h -- the rules a model must keep: phase B (12 to 25) and phase C (26 to 29
+ * and the lint of section 9). */
 #ifndef DIAGRAM_CHECK_H
 #define DIAGRAM_CHECK_H
 
@@ -8,13 +9,17 @@
 
 struct python_parser;
 
-/* Phase B: every finding, in rule order. 0 (findings tell the verdict), or -1 and err: the machine failed. */
+/* Phase B: every finding, in rule order. 0 (findings tell the verdict), or -1 and err: the machine
+ * failed. */
 int diagram_check(const struct model *m, struct findings *f, struct err *err);
 
-/* Phase C, for generated programs and sessions; also fills in each condition's function and parameters. */
-int diagram_check_program(struct model *m, struct python_parser *parser, struct findings *f, struct err *err);
+/* Phase C, for generated programs and sessions; also fills in each condition's function and
+ * parameters. */
+int diagram_check_program(struct model *m, struct python_parser *parser, struct findings *f,
+                          struct err *err);
 
-/* Class names of the transitions' events, first-seen order (section 8.1). 0, or -1 out of memory. */
+/* Class names of the transitions' events, first-seen order (section 8.1). 0, or -1 out of memory.
+ */
 int diagram_event_list(const struct model *m, struct str_list *ret);
 
 #endif

@@ -1,5 +1,6 @@
-/* Phase C: what a generated program and a session need besides (rules 27 to 29, lint of section 9), and the event list.
- * Rule 26 never breaks: names that need one module name are told apart by the generator [V2]. */
+/* Phase C: what a generated program and a session need besides (rules 27 to 29, lint of section 9),
+ * and the event list. Rule 26 never breaks: names that need one module name are told apart by the
+ * generator [V2]. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "shared/base/path.h"
 #include "shared/diagram/check.h"
 #include "shared/diagram/code.h"
+#include "shared/diagram/document.h"
 #include "shared/diagram/map.h"
 #include "shared/diagram/text.h"
 #include "shared/python/parser.h"
@@ -37,30 +39,38 @@ static int check_workspaces(struct program_check *c)
         else if (why.kind != ERR_BAD_REQUEST)
             return err_nomem(c->err);
         else
-            finding_add(c->f, FINDING_ERROR, 27, w->where,
-                        "Workspace \"%s\": the path \"%s\" must name a folder inside the agent's folder",
-                        SHOWN(w->name), SHOWN(w->path));
+            finding_add(
+                c->f, FINDING_ERROR, 27, MEMBER_PATH(w->where, "path"),
+                "Workspace \"%s\": the path \"%s\" must name a folder inside the agent's folder",
+                SHOWN(w->name), SHOWN(w->path));
     }
     return 0;
 }
 
-static int check_custom_code(struct program_check *c, const struct state *s, const char *part, const struct action *a)
+static int check_custom_code(struct program_check *c, const struct state *s, const char *part,
+                             const struct action *a)
 {
     char title[TITLE_MAX];
-    struct code code = { .kind = CODE_CUSTOM, .source = a->text, .title = title, .where = a->where, .rule = 28,
+    struct code code = { .kind = CODE_CUSTOM,
+                         .source = a->text,
+                         .title = title,
+                         .where = MEMBER_PATH(a->where, "name"),
+                         .rule = 28,
                          .session = true };
     int found;
 
     if (a->kind != ACTION_CODE || map_get(&c->clean, a->text, strlen(a->text)) != MAP_NONE)
         return 0;
-    snprintf(title, sizeof(title), "State \"%s\", %s, %s", SHOWN(s->name), part, action_kind_title(a->kind));
+    snprintf(title, sizeof(title), "State \"%s\", %s, %s", SHOWN(s->name), part,
+             action_kind_title(a->kind));
     found = code_check(&code, c->parser, c->f, NULL, c->err);
     if (found == 0 && map_put(&c->clean, a->text, strlen(a->text), 1, NULL) < 0)
         return err_nomem(c->err);
     return found < 0 ? -1 : 0;
 }
 
-/* A list of findings that is full says enough; every further question to the parser would cost time. */
+/* A list of findings that is full says enough; every further question to the parser would cost
+ * time. */
 static bool enough(const struct program_check *c)
 {
     return c->f->errors >= FINDINGS_MAX;
@@ -90,7 +100,11 @@ static int check_tools(struct program_check *c)
     for (i = 0; i < c->m->tools_len && !enough(c); i++) {
         char title[TITLE_MAX];
         const struct tool *t = &c->m->tools[i];
-        struct code code = { .kind = CODE_TOOL, .source = t->code, .title = title, .where = t->where, .rule = 28,
+        struct code code = { .kind = CODE_TOOL,
+                             .source = t->code,
+                             .title = title,
+                             .where = MEMBER_PATH(t->where, "code"),
+                             .rule = 28,
                              .session = true };
 
         if (text_is_blank(t->code))
@@ -102,10 +116,14 @@ static int check_tools(struct program_check *c)
     return 0;
 }
 
-/* ---- conditions ------------------------------------------------------------------------------------------------ */
+/* ---- conditions
+ * ------------------------------------------------------------------------------------------------
+ */
 
-/* The function that decides: the one named by the label if there is one, else the first; of equal names the last. */
-static const struct python_function *deciding(const struct condition *c, const struct python_facts *facts)
+/* The function that decides: the one named by the label if there is one, else the first; of equal
+ * names the last. */
+static const struct python_function *deciding(const struct condition *c,
+                                              const struct python_facts *facts)
 {
     const struct python_function *found = NULL, *fn;
     size_t i;
@@ -114,7 +132,8 @@ static const struct python_function *deciding(const struct condition *c, const s
         fn = &facts->functions[i];
         if (fn->async)
             continue;
-        if (!found || strcmp(fn->name, found->name) == 0 || (c->label && strcmp(fn->name, c->label) == 0))
+        if (!found || strcmp(fn->name, found->name) == 0 ||
+            (c->label && strcmp(fn->name, c->label) == 0))
             found = fn;
     }
     return found;
@@ -130,21 +149,24 @@ static int arguments_of(const struct python_function *fn)
     return fn->required == 1 || fn->optional || fn->varargs ? 1 : 0;
 }
 
-static int choose_function(struct program_check *c, const char *title, const char *where, struct condition *cond,
-                           const struct python_facts *facts)
+static int choose_function(struct program_check *c, const char *title, const char *where,
+                           struct condition *cond, const struct python_facts *facts)
 {
     const struct python_function *fn = deciding(cond, facts);
     char *name;
 
     if (!fn) {
-        finding_add(c->f, FINDING_ERROR, 29, where,
-                    "%s: the code must define a function of one or two parameters: def name(session): ...", title);
+        finding_add(
+            c->f, FINDING_ERROR, 29, where,
+            "%s: the code must define a function of one or two parameters: def name(session): ...",
+            title);
         return 0;
     }
     if (!arguments_of(fn)) {
-        finding_add(c->f, FINDING_ERROR, 29, where,
-                    "%s: line %d: function \"%s\" must be callable with (session) or (session, params)", title, fn->line,
-                    SHOWN(fn->name));
+        finding_add(
+            c->f, FINDING_ERROR, 29, where,
+            "%s: line %d: function \"%s\" must be callable with (session) or (session, params)",
+            title, fn->line, SHOWN(fn->name));
         return 0;
     }
     name = mem_strdup(fn->name);
@@ -156,17 +178,22 @@ static int choose_function(struct program_check *c, const char *title, const cha
     return 0;
 }
 
-static int check_condition(struct program_check *c, const struct state *s, const struct transition *t, size_t i)
+static int check_condition(struct program_check *c, const struct state *s,
+                           const struct transition *t, size_t i)
 {
     struct condition *cond = &t->conditions[i];
     struct python_facts facts = { 0 };
     char title[TITLE_MAX];
-    struct code code = { .kind = CODE_CONDITION, .source = cond->source, .title = title, .where = t->where, .rule = 28,
+    struct code code = { .kind = CODE_CONDITION,
+                         .source = cond->source,
+                         .title = title,
+                         .where = t->where,
+                         .rule = 28,
                          .session = true };
     int found, rc = 0;
 
-    snprintf(title, sizeof(title), "State \"%s\", transition to \"%s\", condition %zu", SHOWN(s->name),
-             SHOWN(c->m->states[t->target].name), i + 1);
+    snprintf(title, sizeof(title), "State \"%s\", transition to \"%s\", condition %zu",
+             SHOWN(s->name), SHOWN(c->m->states[t->target].name), i + 1);
     found = code_check(&code, c->parser, c->f, &facts, c->err);
     if (found >= 0 && facts.valid)
         rc = choose_function(c, title, t->where, cond, &facts);
@@ -192,12 +219,14 @@ static int check_conditions(struct program_check *c)
 static int check_states(struct program_check *c)
 {
     if (!c->m->states_len)
-        finding_add(c->f, FINDING_ERROR, 29, "model.elements", "Agent \"%s\" has no state, so it cannot start",
-                    SHOWN(c->m->name));
+        finding_add(c->f, FINDING_ERROR, 29, "model.elements",
+                    "Agent \"%s\" has no state, so it cannot start", SHOWN(c->m->name));
     return 0;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------- */
+/* ---- the whole
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static void warn_about_llms(const struct model *m, struct findings *f)
 {
@@ -209,14 +238,19 @@ static void warn_about_llms(const struct model *m, struct findings *f)
         known = text_same(m->llms[i].name, name);
     if (name && !known)
         finding_add(f, FINDING_WARNING, 0, "config.llm.name",
-                    "The LLM \"%s\" that is to recognise intents is none of the agent's LLMs", SHOWN(name));
-    if (m->intents_len && !m->llms_len && !name && !m->settings.classifier_llm_model && !m->settings.classical_intents)
-        finding_add(f, FINDING_WARNING, 0, "", "The agent has intents but no LLM to recognise them: none will match");
+                    "The LLM \"%s\" that is to recognise intents is none of the agent's LLMs",
+                    SHOWN(name));
+    if (m->intents_len && !m->llms_len && !name && !m->settings.classifier_llm_model &&
+        !m->settings.classical_intents)
+        finding_add(f, FINDING_WARNING, 0, "",
+                    "The agent has intents but no LLM to recognise them: none will match");
 }
 
-int diagram_check_program(struct model *m, struct python_parser *parser, struct findings *f, struct err *err)
+int diagram_check_program(struct model *m, struct python_parser *parser, struct findings *f,
+                          struct err *err)
 {
-    static int (*const parts[])(struct program_check *) = { check_workspaces, check_bodies, check_tools, check_states,
+    static int (*const parts[])(struct program_check *) = { check_workspaces, check_bodies,
+                                                            check_tools, check_states,
                                                             check_conditions };
     struct program_check c = { .m = m, .parser = parser, .f = f, .err = err };
     size_t i;

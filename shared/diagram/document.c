@@ -33,7 +33,9 @@ static enum element_type type_of(const cJSON *node)
     return ELEMENT_OTHER;
 }
 
-/* ---- paths ---------------------------------------------------------------------------------------------------- */
+/* ---- paths
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static bool is_plain_key(const char *s)
 {
@@ -42,7 +44,8 @@ static bool is_plain_key(const char *s)
     return n && !s[n] && n <= SHOWN_MAX;
 }
 
-const char *document_path(struct path_text *out, const char *map, const char *id, const char *member)
+const char *document_path(struct path_text *out, const char *map, const char *id,
+                          const char *member)
 {
     const char *dot = member ? "." : "";
 
@@ -55,11 +58,23 @@ const char *document_path(struct path_text *out, const char *map, const char *id
     return out->text;
 }
 
-/* ---- merging -------------------------------------------------------------------------------------------------- */
+const char *document_member(struct path_text *out, const char *where, const char *member)
+{
+    if (!where)
+        return NULL;
+    snprintf(out->text, sizeof(out->text), "%.350s.%s", where, member);
+    return out->text;
+}
+
+/* ---- merging
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static int add_element(struct document *d, const cJSON *node, const char *map)
 {
-    struct element e = { .id = node->string, .node = node, .map = map, .type = type_of(node), .state = MAP_NONE };
+    struct element e = {
+        .id = node->string, .node = node, .map = map, .type = type_of(node), .state = MAP_NONE
+    };
     void *items = d->elements;
     size_t at;
     int added = map_put(&d->ids, e.id, strlen(e.id), d->len, &at);
@@ -78,7 +93,8 @@ static int add_element(struct document *d, const cJSON *node, const char *map)
 }
 
 /* A map that may be missing. 0 and *ret (NULL: nothing in it), or -1 with a finding. */
-static int map_at(const cJSON *parent, const char *key, const char *path, const cJSON **ret, struct findings *f)
+static int map_at(const cJSON *parent, const char *key, const char *path, const cJSON **ret,
+                  struct findings *f)
 {
     const cJSON *node = json_get(parent, key);
 
@@ -91,7 +107,8 @@ static int map_at(const cJSON *parent, const char *key, const char *path, const 
     return 0;
 }
 
-static int merge(struct document *d, const cJSON *map, const char *path, struct findings *f, struct err *err)
+static int merge(struct document *d, const cJSON *map, const char *path, struct findings *f,
+                 struct err *err)
 {
     const cJSON *c;
 
@@ -100,8 +117,9 @@ static int merge(struct document *d, const cJSON *map, const char *path, struct 
             struct path_text where;
 
             document_path(&where, path, c->string, NULL);
-            return finding_add(f, FINDING_ERROR, 0, where.text, "Element \"%s\" must be an object (%s)",
-                               SHOWN(c->string), where.text);
+            return finding_add(f, FINDING_ERROR, 0, where.text,
+                               "Element \"%s\" must be an object (%s)", SHOWN(c->string),
+                               where.text);
         }
         if (add_element(d, c, path) < 0)
             return err_nomem(err);
@@ -119,15 +137,17 @@ static int check_ends(const cJSON *relationships, struct findings *f)
     for (c = relationships ? relationships->child : NULL; c; c = c->next) {
         document_path(&where, "model.relationships", c->string, NULL);
         if (!cJSON_IsObject(c))
-            return finding_add(f, FINDING_ERROR, 0, where.text, "Relationship \"%s\" must be an object (%s)",
-                               SHOWN(c->string), where.text);
+            return finding_add(f, FINDING_ERROR, 0, where.text,
+                               "Relationship \"%s\" must be an object (%s)", SHOWN(c->string),
+                               where.text);
         for (i = 0; i < ARRAY_LEN(ends); i++) {
             end = json_get(c, ends[i]);
             if (!end || cJSON_IsNull(end) || cJSON_IsObject(end))
                 continue;
             document_path(&where, "model.relationships", c->string, ends[i]);
-            return finding_add(f, FINDING_ERROR, 0, where.text, "Relationship \"%s\": %s must be an object (%s)",
-                               SHOWN(c->string), ends[i], where.text);
+            return finding_add(f, FINDING_ERROR, 0, where.text,
+                               "Relationship \"%s\": %s must be an object (%s)", SHOWN(c->string),
+                               ends[i], where.text);
         }
     }
     return 0;
@@ -141,7 +161,8 @@ static int find_maps(const cJSON *request, struct maps *m, struct findings *f)
 {
     if (!cJSON_IsObject(request))
         return finding_add(f, FINDING_ERROR, 0, "", "The request must be an object");
-    if (map_at(request, "model", "model", &m->model, f) < 0 || map_at(request, "config", "config", &m->config, f) < 0 ||
+    if (map_at(request, "model", "model", &m->model, f) < 0 ||
+        map_at(request, "config", "config", &m->config, f) < 0 ||
         map_at(m->model, "elements", "model.elements", &m->elements, f) < 0 ||
         map_at(request, "agentComponents", "agentComponents", &m->agent_components, f) < 0 ||
         map_at(m->model, "components", "model.components", &m->components, f) < 0)
@@ -162,7 +183,8 @@ int document_read(const cJSON *request, struct document *ret, struct findings *f
     map_init(&d.ids);
     if (merge(&d, m.elements, "model.elements", f, err) < 0 ||
         merge(&d, m.agent_components, "agentComponents", f, err) < 0 ||
-        merge(&d, m.components, "model.components", f, err) < 0 || check_ends(d.relationships, f) < 0) {
+        merge(&d, m.components, "model.components", f, err) < 0 ||
+        check_ends(d.relationships, f) < 0) {
         document_release(&d);
         return -1;
     }
@@ -198,7 +220,8 @@ struct element *document_end(const struct document *d, const cJSON *relationship
     return document_find(d, json_get(json_get(relationship, end), "element"));
 }
 
-/* ---- the restriction switch ----------------------------------------------------------------------------------- */
+/* ---- the restriction switch
+ * ----------------------------------------------------------------------------------- */
 
 static bool says(const cJSON *node, const char *key, const char *word)
 {
@@ -243,9 +266,11 @@ bool diagram_uses_custom_code(const cJSON *request)
     if (document_read(request, &d, &f, NULL) == 0) {
         uses = document_uses_custom_code(&d);
         document_release(&d);
-    } else { /* misshapen (refused later anyway) or short of memory: any map counts, whatever hides it */
+    } else { /* misshapen (refused later anyway) or short of memory: any map counts, whatever hides
+                it */
         model = json_get(request, "model");
-        uses = map_has_custom_code(json_get(model, "elements")) || map_has_custom_code(json_get(model, "components")) ||
+        uses = map_has_custom_code(json_get(model, "elements")) ||
+               map_has_custom_code(json_get(model, "components")) ||
                map_has_custom_code(json_get(request, "agentComponents"));
     }
     findings_release(&f);

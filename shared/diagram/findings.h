@@ -1,21 +1,23 @@
-/* shared/diagram/findings.h -- what is wrong with a diagram: one entry per finding, in the order of the rules.
- * Owned by the caller; release frees. A full list (FINDINGS_MAX) or short memory is said by `truncated`. */
+/* shared/diagram/findings.h -- what is wrong with a diagram: one entry per finding, in the order of
+ * the rules. Owned by the caller; release frees. A full list (FINDINGS_MAX) or short memory is said
+ * by `truncated`. */
 #ifndef DIAGRAM_FINDINGS_H
 #define DIAGRAM_FINDINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define FINDINGS_MAX 1000         /* entries; warnings leave room for errors: */
+#define FINDINGS_MAX          1000 /* entries; warnings leave room for errors: */
 #define FINDINGS_WARNINGS_MAX 200
 
 enum finding_class { FINDING_ERROR, FINDING_WARNING };
 
 struct finding {
     enum finding_class severity;
-    int rule;      /* number in section 5 of the agent diagram contract; 0 = shape of the document */
-    char *where;   /* JSON path or element, "model.elements.s1.name", "" = whole diagram */
-    char *message; /* a sentence that names the element, field, value; at most FINDING_MESSAGE_MAX bytes */
+    int rule;    /* number in section 5 of the agent diagram contract; 0 = shape of the document */
+    char *where; /* JSON path or element, "model.elements.s1.name", "" = whole diagram */
+    char *message; /* a sentence that names the element, field, value; at most FINDING_MESSAGE_MAX
+                      bytes */
 };
 
 #define FINDING_MESSAGE_MAX 2000
@@ -30,8 +32,9 @@ struct findings {
 void findings_init(struct findings *f);
 void findings_release(struct findings *f); /* NULL is fine; the list is empty afterwards */
 
-/* Adds one; where NULL = "". Always -1 for errors and 0 for warnings, so that phase A can `return finding_add(...)`. */
-int finding_add(struct findings *f, enum finding_class severity, int rule, const char *where, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
+/* Adds one; where NULL = "". Always -1 for errors and 0 for warnings, so that phase A can `return
+ * finding_add(...)`. */
+int finding_add(struct findings *f, enum finding_class severity, int rule, const char *where,
+                const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 #endif

@@ -1,4 +1,5 @@
-/* The words of the format: action types, events, operators (sections 3.1, 4.5, 4.7 of the agent diagram contract). */
+/* The words of the format: action types, events, operators (sections 3.1, 4.5, 4.7 of the agent
+ * diagram contract). */
 #include <string.h>
 
 #include "shared/base/mem.h"
@@ -51,9 +52,12 @@ int action_kind_parse(const char *type, enum action_kind *ret)
 const char *event_class(enum event_kind kind)
 {
     static const char *const names[EVENT__MAX] = {
-        [EVENT_RECEIVE_TEXT] = "ReceiveTextEvent", [EVENT_RECEIVE_JSON] = "ReceiveJSONEvent",
-        [EVENT_RECEIVE_FILE] = "ReceiveFileEvent", [EVENT_DUMMY] = "DummyEvent",
-        [EVENT_WILDCARD] = "WildcardEvent",        [EVENT_RECEIVE_MESSAGE] = "ReceiveMessageEvent",
+        [EVENT_RECEIVE_TEXT] = "ReceiveTextEvent",
+        [EVENT_RECEIVE_JSON] = "ReceiveJSONEvent",
+        [EVENT_RECEIVE_FILE] = "ReceiveFileEvent",
+        [EVENT_DUMMY] = "DummyEvent",
+        [EVENT_WILDCARD] = "WildcardEvent",
+        [EVENT_RECEIVE_MESSAGE] = "ReceiveMessageEvent",
         [EVENT_GUI] = "GUIEvent",
     };
 

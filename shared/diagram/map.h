@@ -1,6 +1,6 @@
 /* shared/diagram/map.h -- keys of bytes to numbers, found in constant time whatever the keys are.
- * Keys come from diagrams, so the hash is keyed with random bytes per map: nobody can choose colliding ones.
- * A map owns copies of its keys; map_release() frees. */
+ * Keys come from diagrams, so the hash is keyed with random bytes per map: nobody can choose
+ * colliding ones. A map owns copies of its keys; map_release() frees. */
 #ifndef DIAGRAM_MAP_H
 #define DIAGRAM_MAP_H
 
@@ -24,11 +24,13 @@ struct map {
 void map_init(struct map *m);
 void map_release(struct map *m); /* NULL is fine */
 
-/* Adds the key. *ret_value (NULL is fine) is the value it has afterwards. 1 added, 0 it was there (kept), -1 out of memory. */
+/* Adds the key. *ret_value (NULL is fine) is the value it has afterwards. 1 added, 0 it was there
+ * (kept), -1 out of memory. */
 int map_put(struct map *m, const void *key, size_t len, size_t value, size_t *ret_value);
 size_t map_get(const struct map *m, const void *key, size_t len); /* MAP_NONE: absent */
 
-/* The same with the key of a name: text_key() and text_fold_key() of text.h. map_find_*: -1 out of memory. */
+/* The same with the key of a name: text_key() and text_fold_key() of text.h. map_find_*: -1 out of
+ * memory. */
 int map_put_name(struct map *m, const char *name, size_t value, size_t *ret_value);
 int map_put_folded(struct map *m, const char *name, size_t value, size_t *ret_value);
 int map_find_name(const struct map *m, const char *name, size_t *ret_value);

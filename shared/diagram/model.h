@@ -1,9 +1,10 @@
-/* shared/diagram/model.h -- an agent as its diagram means it; the one structure between reading and writing.
- * Filled by read.h (from JSON) or shared/buml (from B-UML text), checked by check.h, emitted by shared/generate and shared/buml.
- * struct model owns everything below it: model_release() frees all. Strings are UTF-8 without NUL, NULL = not set.
- * Cross references are indexes into the model's arrays (stable, unlike pointers into growing arrays); MODEL_NONE = none.
- * `where` is the JSON path of the element something came from ("model.elements.s1"), for findings; NULL outside of JSON.
- * Section numbers refer to the agent diagram contract. */
+/* shared/diagram/model.h -- an agent as its diagram means it; the one structure between reading and
+ * writing. Filled by read.h (from JSON) or shared/buml (from B-UML text), checked by check.h,
+ * emitted by shared/generate and shared/buml. struct model owns everything below it:
+ * model_release() frees all. Strings are UTF-8 without NUL, NULL = not set. Cross references are
+ * indexes into the model's arrays (stable, unlike pointers into growing arrays); MODEL_NONE = none.
+ * `where` is the JSON path of the element something came from ("model.elements.s1"), for findings;
+ * NULL outside of JSON. Section numbers refer to the agent diagram contract. */
 #ifndef DIAGRAM_MODEL_H
 #define DIAGRAM_MODEL_H
 
@@ -21,7 +22,8 @@ struct str_list {
     size_t len, cap;
 };
 
-struct llm { /* 2.4, 2.5 */
+/* 2.4, 2.5 */
+struct llm {
     char *name;
     const struct llm_provider *provider; /* provider.h; a const table row */
     struct value parameters;             /* VALUE_OBJECT */
@@ -62,10 +64,10 @@ struct gui {
 
 struct rag {
     char *name;
-    bool ollama;             /* else OpenAI embeddings */
+    bool ollama; /* else OpenAI embeddings */
     char *embedding_provider, *embedding_base_url, *embedding_model;
-    char *llm_name;          /* "" = default LLM */
-    size_t llm;              /* of llm_name; MODEL_NONE = default LLM, or not registered (rule 22) */
+    char *llm_name; /* "" = default LLM */
+    size_t llm;     /* of llm_name; MODEL_NONE = default LLM, or not registered (rule 22) */
     char *llm_prompt;
     int64_t k, num_previous_messages;
     bool hybrid;
@@ -73,33 +75,52 @@ struct rag {
     char *where;
 };
 
-enum action_kind { /* 3.1 */
-    ACTION_TEXT, ACTION_LLM, ACTION_LLM_CHAT, ACTION_RAG, ACTION_DB, ACTION_CODE, ACTION_WEB_CRAWL,
-    ACTION_MARKDOWN, ACTION_HTML, ACTION_SPEECH, ACTION_OPTIONS, ACTION_LOCATION,
-    ACTION_FILE, ACTION_IMAGE, ACTION_DATAFRAME, ACTION_PLOTLY, ACTION_GUI, ACTION__MAX
+/* 3.1 */
+enum action_kind {
+    ACTION_TEXT,
+    ACTION_LLM,
+    ACTION_LLM_CHAT,
+    ACTION_RAG,
+    ACTION_DB,
+    ACTION_CODE,
+    ACTION_WEB_CRAWL,
+    ACTION_MARKDOWN,
+    ACTION_HTML,
+    ACTION_SPEECH,
+    ACTION_OPTIONS,
+    ACTION_LOCATION,
+    ACTION_FILE,
+    ACTION_IMAGE,
+    ACTION_DATAFRAME,
+    ACTION_PLOTLY,
+    ACTION_GUI,
+    ACTION__MAX
 };
 
 enum db_operation { DB_ANY, DB_SELECT, DB_INSERT, DB_UPDATE, DB_DELETE, DB__MAX };
 
-struct action { /* one struct for all kinds; fields a kind does not have stay zero (3.2, 3.3) */
+/* one struct for all kinds; fields a kind does not have stay zero (3.2, 3.3) */
+struct action {
     enum action_kind kind;
-    char *id, *where;             /* element id and path, for messages */
-    char *text;                   /* text, markdown, HTML, speech: what is sent; code: dedented source; RAG: store name; crawl: initial URL; GUI: GUI id; SQL: see sql */
-    bool use_session_vars;        /* of text; of system prompt and RAG prompt below */
-    char *prompt;                 /* system prompt (LLM kinds), RAG prompt, crawl: system message prefix */
+    char *id, *where; /* element id and path, for messages */
+    /* text, markdown, HTML, speech: what is sent; code: the source; RAG: store name; crawl: initial
+     * URL; GUI: GUI id; database: see sql */
+    char *text;
+    bool use_session_vars; /* of text; of system prompt and RAG prompt below */
+    char *prompt;          /* system prompt (LLM kinds), RAG prompt, crawl: system message prefix */
     bool prompt_use_session_vars;
-    bool input_custom;            /* inputPromptMode == custom */
+    bool input_custom; /* inputPromptMode == custom */
     char *input_prompt;
     bool input_use_session_vars;
     char *store_in_session;
     bool send_reply;
-    char *llm_name;               /* NULL = default LLM */
-    size_t llm;                   /* of llm_name; MODEL_NONE = default LLM, or not registered (rules 22, 24) */
-    size_t rag;                   /* RAG: of text; MODEL_NONE = no such store, the one made last answers (7.4) */
-    size_t gui;                   /* GUI: of text; MODEL_NONE = not registered (rule 23) */
+    char *llm_name; /* NULL = default LLM */
+    size_t llm;     /* of llm_name; MODEL_NONE = default LLM, or not registered (rules 22, 24) */
+    size_t rag;     /* RAG: of text; MODEL_NONE = no such store, the one made last answers (7.4) */
+    size_t gui;     /* GUI: of text; MODEL_NONE = not registered (rule 23) */
     /* DB */
-    bool db_sql;                  /* dbQueryMode == sql */
-    char *db_custom_name;         /* dbSelectionType custom and a name given, else NULL (db1) */
+    bool db_sql;          /* dbQueryMode == sql */
+    char *db_custom_name; /* dbSelectionType custom and a name given, else NULL (db1) */
     bool db_selection_custom;
     enum db_operation db_operation;
     char *sql;
@@ -112,9 +133,9 @@ struct action { /* one struct for all kinds; fields a kind does not have stay ze
     double audio_speed;
     struct str_list options;
     double latitude, longitude;
-    bool persist, is_form;        /* GUI */
+    bool persist, is_form; /* GUI */
     char *width;
-    char *code_function;          /* code: name of its one function */
+    char *code_function; /* code: name of its one function */
 };
 
 struct action_list {
@@ -122,39 +143,62 @@ struct action_list {
     size_t len, cap;
 };
 
-enum transition_kind { /* 4.4, 4.5 */
-    TRANSITION_INTENT, TRANSITION_NO_INTENT, TRANSITION_VARIABLE, TRANSITION_FILE, TRANSITION_FORM,
-    TRANSITION_AUTO, TRANSITION_CUSTOM, TRANSITION__MAX
+/* 4.4, 4.5 */
+enum transition_kind {
+    TRANSITION_INTENT,
+    TRANSITION_NO_INTENT,
+    TRANSITION_VARIABLE,
+    TRANSITION_FILE,
+    TRANSITION_FORM,
+    TRANSITION_AUTO,
+    TRANSITION_CUSTOM,
+    TRANSITION__MAX
 };
 
-enum event_kind { /* 4.5 */
-    EVENT_NONE, EVENT_RECEIVE_TEXT, EVENT_RECEIVE_JSON, EVENT_RECEIVE_FILE, EVENT_DUMMY, EVENT_WILDCARD,
-    EVENT_RECEIVE_MESSAGE, EVENT_GUI, EVENT__MAX
+/* 4.5 */
+enum event_kind {
+    EVENT_NONE,
+    EVENT_RECEIVE_TEXT,
+    EVENT_RECEIVE_JSON,
+    EVENT_RECEIVE_FILE,
+    EVENT_DUMMY,
+    EVENT_WILDCARD,
+    EVENT_RECEIVE_MESSAGE,
+    EVENT_GUI,
+    EVENT__MAX
 };
 
-enum compare_op { COMPARE_LT, COMPARE_LE, COMPARE_EQ, COMPARE_GE, COMPARE_GT, COMPARE_NE, COMPARE__MAX };
+enum compare_op {
+    COMPARE_LT,
+    COMPARE_LE,
+    COMPARE_EQ,
+    COMPARE_GE,
+    COMPARE_GT,
+    COMPARE_NE,
+    COMPARE__MAX
+};
 
 struct condition {
-    char *source;      /* Python as drawn, less the indentation all of it shares */
-    char *label;       /* condition_<n>_<i>, 4.5 */
-    char *function;    /* the def that decides [V3]; filled by lint (check.h), NULL before */
-    int parameters;    /* 1 or 2, filled likewise */
+    char *source;   /* Python as drawn, less the indentation all of it shares */
+    char *label;    /* condition_<n>_<i>, 4.5 */
+    char *function; /* the def that decides [V3]; filled by lint (check.h), NULL before */
+    int parameters; /* 1 or 2, filled likewise */
 };
 
 struct transition {
     enum transition_kind kind;
-    char *id, *where;            /* relationship id and path, for messages */
-    size_t target;               /* index of the state */
-    size_t intent;               /* INTENT: index, or MODEL_NONE when not registered (rule 13) */
-    char *intent_name;           /* INTENT: as drawn, trimmed */
-    char *variable;              /* VARIABLE */
+    char *id, *where;  /* relationship id and path, for messages */
+    size_t target;     /* index of the state */
+    size_t intent;     /* INTENT: index, or MODEL_NONE when not registered (rule 13) */
+    char *intent_name; /* INTENT: as drawn, trimmed */
+    char *variable;    /* VARIABLE */
     enum compare_op op;
     struct value target_value;
-    struct str_list file_types;  /* FILE: mapped (4.8); empty = any */
-    char *form_id;               /* FORM: NULL = any form */
-    enum event_kind event;       /* CUSTOM */
-    char *gui_id;                /* CUSTOM with EVENT_GUI: filter or NULL */
-    struct condition *conditions;/* CUSTOM */
+    struct str_list file_types;   /* FILE: mapped (4.8); empty = any */
+    char *form_id;                /* FORM: NULL = any form */
+    enum event_kind event;        /* CUSTOM */
+    char *gui_id;                 /* CUSTOM with EVENT_GUI: filter or NULL */
+    struct condition *conditions; /* CUSTOM */
     size_t conditions_len;
 };
 
@@ -167,7 +211,7 @@ struct state {
     size_t transitions_len, transitions_cap;
     /* reasoning */
     char *llm_name;
-    size_t llm;                  /* of llm_name; MODEL_NONE = default LLM, or not registered (rule 22) */
+    size_t llm; /* of llm_name; MODEL_NONE = default LLM, or not registered (rule 22) */
     int64_t max_steps;
     bool task_planning, stream_steps;
     char *system_prompt, *fallback_message;
@@ -175,40 +219,52 @@ struct state {
 
 enum platform { PLATFORM_WEBSOCKET, PLATFORM_STREAMLIT, PLATFORM_TELEGRAM, PLATFORM_DEFAULT };
 
-struct settings { /* section 6, flattened; what changes a program */
+/* section 6, flattened; what changes a program */
+struct settings {
     char *default_llm_name, *language, *source_language;
     enum platform platform;
     bool classical_intents;
-    char *classifier_llm_name;   /* llm.name */
-    char *classifier_llm_model;  /* llm.model */
+    char *classifier_llm_name;  /* llm.name */
+    char *classifier_llm_model; /* llm.model */
     bool speech_input, speech_output;
-    struct value personalization;/* personalizationMapping, VALUE_NULL = none */
+    struct value personalization; /* personalizationMapping, VALUE_NULL = none */
 };
 
 struct model {
     char *name, *description;
-    struct llm *llms;             size_t llms_len, llms_cap;
-    struct tool *tools;           size_t tools_len, tools_cap;
-    struct skill *skills;         size_t skills_len, skills_cap;
-    struct workspace *workspaces; size_t workspaces_len, workspaces_cap;
-    struct intent *intents;       size_t intents_len, intents_cap;
-    struct gui *guis;             size_t guis_len, guis_cap;
-    struct rag *rags;             size_t rags_len, rags_cap;
-    struct state *states;         size_t states_len, states_cap; /* initial state first (4.2) */
-    size_t default_llm;           /* index or MODEL_NONE */
-    bool uses_custom_code;        /* restriction switch, section 9 [V22] */
+    struct llm *llms;
+    size_t llms_len, llms_cap;
+    struct tool *tools;
+    size_t tools_len, tools_cap;
+    struct skill *skills;
+    size_t skills_len, skills_cap;
+    struct workspace *workspaces;
+    size_t workspaces_len, workspaces_cap;
+    struct intent *intents;
+    size_t intents_len, intents_cap;
+    struct gui *guis;
+    size_t guis_len, guis_cap;
+    struct rag *rags;
+    size_t rags_len, rags_cap;
+    struct state *states;
+    size_t states_len, states_cap; /* initial state first (4.2) */
+    size_t default_llm;            /* index or MODEL_NONE */
+    bool uses_custom_code;         /* restriction switch, section 9 [V22] */
     struct settings settings;
-    char *config_yaml;            /* configYaml, NULL = default file */
+    char *config_yaml; /* configYaml, NULL = default file */
 };
 
 void model_init(struct model *m);
-void model_release(struct model *m); /* NULL and half-built are fine; the model is empty afterwards */
 
-/* Fills in every llm, rag and gui index above from the names beside it; a name twice: the first one counts.
- * Readers call it once, last. 0, or -1 out of memory. */
+/* Frees all; NULL and half-built are fine, the model is empty afterwards. */
+void model_release(struct model *m);
+
+/* Fills in every llm, rag and gui index above from the names beside it; a name twice: the first one
+ * counts. Readers call it once, last. 0, or -1 out of memory. */
 int model_resolve(struct model *m, struct err *err);
 
-/* One more zeroed element at the end of a list, already counted; NULL out of memory. Indexes stay, pointers do not. */
+/* One more zeroed element at the end of a list, already counted; NULL out of memory. Indexes stay,
+ * pointers do not. */
 struct llm *model_add_llm(struct model *m);
 struct tool *model_add_tool(struct model *m);
 struct skill *model_add_skill(struct model *m);
@@ -222,13 +278,18 @@ void action_list_drop_last(struct action_list *l);
 void state_drop_last_transition(struct state *s);
 struct transition *model_add_transition(struct state *s);
 
-const char *event_class(enum event_kind kind);                       /* "ReceiveTextEvent"; NULL for none */
-const char *transition_event_class(const struct transition *t);      /* section 8.1; NULL when it has no event */
-const char *compare_op_name(enum compare_op op);                     /* of Python's operator module: "lt" */
-int compare_op_parse(const char *text, enum compare_op *ret);        /* "<" and so on; -1 unknown */
-const char *action_kind_type(enum action_kind kind);                 /* actionType: "TextReplyAction" */
-const char *action_kind_title(enum action_kind kind);                /* for sentences: "LLM reply" */
-int action_kind_parse(const char *type, enum action_kind *ret);      /* actionType; -1 unknown */
+/* Class names of events, "ReceiveTextEvent"; NULL for none. A transition's: section 8.1. */
+const char *event_class(enum event_kind kind);
+const char *transition_event_class(const struct transition *t);
+
+/* Operators: "lt" of Python's operator module, and "<" as drawn (-1 unknown). */
+const char *compare_op_name(enum compare_op op);
+int compare_op_parse(const char *text, enum compare_op *ret);
+
+/* Actions: actionType "LLMReplyAction" (-1 unknown), and "LLM reply" for sentences. */
+const char *action_kind_type(enum action_kind kind);
+const char *action_kind_title(enum action_kind kind);
+int action_kind_parse(const char *type, enum action_kind *ret);
 
 void str_list_release(struct str_list *l);
 int str_list_add(struct str_list *l, const char *s); /* copies; 0, or -1 out of memory */

@@ -1,4 +1,5 @@
-/* shared/diagram/provider.h -- the LLM providers a diagram may name, and what each is at run time (section 2.5). */
+/* shared/diagram/provider.h -- the LLM providers a diagram may name, and what each is at run time
+ * (section 2.5). */
 #ifndef DIAGRAM_PROVIDER_H
 #define DIAGRAM_PROVIDER_H
 
@@ -12,6 +13,6 @@ struct llm_provider {
 };
 
 const struct llm_provider *llm_provider_find(const char *lower_name); /* NULL = unknown */
-const struct llm_provider *llm_provider_at(size_t i);                 /* table order; NULL past the end */
+const struct llm_provider *llm_provider_at(size_t i); /* table order; NULL past the end */
 
 #endif

@@ -1,5 +1,5 @@
-/* shared/diagram/read.h -- the JSON of a diagram request -> struct model (sections 1 to 4 and 6; rules 1 to 11).
- * Pure: no file, no network, nothing is executed. */
+/* shared/diagram/read.h -- the JSON of a diagram request -> struct model (sections 1 to 4 and 6;
+ * rules 1 to 11). Pure: no file, no network, nothing is executed. */
 #ifndef DIAGRAM_READ_H
 #define DIAGRAM_READ_H
 
@@ -11,11 +11,14 @@
 
 struct python_parser; /* shared/python/parser.h: judges custom code (rules 1 to 5 of section 9) */
 
-/* request: the whole request object ({title, model, config, configYaml, agentComponents}). 0 and *ret filled, or
- * -1: a finding says why (phase A stops at the first), or err when the machine failed (memory, parser). */
-int diagram_read(const cJSON *request, struct python_parser *parser, struct model *ret, struct findings *f, struct err *err);
+/* request: the whole request object ({title, model, config, configYaml, agentComponents}). 0 and
+ * *ret filled, or -1: a finding says why (phase A stops at the first), or err when the machine
+ * failed (memory, parser). */
+int diagram_read(const cJSON *request, struct python_parser *parser, struct model *ret,
+                 struct findings *f, struct err *err);
 
-/* True when the merged working set uses custom code: an actionType CustomCodeAction or replyType code [V22]. Never fails. */
+/* True when the merged working set uses custom code: an actionType CustomCodeAction or replyType
+ * code [V22]. Never fails. */
 bool diagram_uses_custom_code(const cJSON *request);
 
 #endif

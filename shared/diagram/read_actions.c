@@ -26,7 +26,8 @@ static const struct field_row text_rows[] = {
     { "name", NULL, FIELD_TEXT, AT(text), "", 0 },
     { "useSessionVars", NULL, FIELD_TRUTH, AT(use_session_vars), NULL, 0 },
 };
-static const struct field_row message_rows[] = { /* Markdown, HTML, speech */
+static const struct field_row message_rows[] = {
+    /* Markdown, HTML, speech */
     { "ws_message", NULL, FIELD_TEXT, AT(text), "", 0 },
     { "useSessionVars", NULL, FIELD_TRUTH, AT(use_session_vars), NULL, 0 },
 };
@@ -52,9 +53,11 @@ static const struct field_row crawl_rows[] = {
     { "crawl_format", NULL, FIELD_CLEAN, AT(crawl_format), "markdown", 0 },
     { "base_url_prefix", NULL, FIELD_CLEAN, AT(base_url_prefix), NULL, 0 },
     { "run_crawl", NULL, FIELD_TRUTH_NULL, AT(run_crawl), NULL, 1 },
-    { "no_crawl_error_message", NULL, FIELD_CLEAN, AT(no_crawl_message), "No web crawl data is available yet.", 0 },
+    { "no_crawl_error_message", NULL, FIELD_CLEAN, AT(no_crawl_message),
+      "No web crawl data is available yet.", 0 },
     { "system_message_prefix", NULL, FIELD_CLEAN, AT(prompt), NULL, 0 },
-    { "systemMessagePrefixUseSessionVars", NULL, FIELD_TRUTH, AT(prompt_use_session_vars), NULL, 0 },
+    { "systemMessagePrefixUseSessionVars", NULL, FIELD_TRUTH, AT(prompt_use_session_vars), NULL,
+      0 },
     { "llm_name", NULL, FIELD_CLEAN, AT(llm_name), NULL, 0 },
 };
 static const struct field_row location_rows[] = {
@@ -76,13 +79,17 @@ static const struct field_row output_rows[] = {
     { "sendReply", NULL, FIELD_TRUTH, AT(send_reply), NULL, 1 },
 };
 
-/* ---- enumerations --------------------------------------------------------------------------------------------- */
+/* ---- enumerations
+ * --------------------------------------------------------------------------------------------- */
 
-/* The word under key, trimmed, cleaned and (fold) lower-cased: its index in words (ended by NULL), or -1. The first
- * word is the default. */
-static int read_word(const struct body *b, const char *key, int rule, bool fold, const char *const *words, size_t *ret)
+/* The word under key, trimmed, cleaned and (fold) lower-cased: its index in words (ended by NULL),
+ * or -1. The first word is the default. */
+static int read_word(const struct body *b, const char *key, int rule, bool fold,
+                     const char *const *words, size_t *ret)
 {
-    struct { char *text; } v = { NULL };
+    struct {
+        char *text;
+    } v = { NULL };
     const struct field_row row = { key, NULL, fold ? FIELD_TRIM : FIELD_CLEAN, 0, words[0], 0 };
     char *lower, set[160] = "";
     size_t i, n = 0;
@@ -96,7 +103,8 @@ static int read_word(const struct body *b, const char *key, int rule, bool fold,
         *ret = i;
         if (lower && !words[i])
             rc = finding_add(b->r->f, FINDING_ERROR, rule, ELEMENT_PATH(b->e, key),
-                             "%s: %s \"%s\" is unknown; it must be one of %s", b->title, key, SHOWN(v.text), set);
+                             "%s: %s \"%s\" is unknown; it must be one of %s", b->title, key,
+                             SHOWN(v.text), set);
         mem_free(lower);
     }
     mem_free(v.text);
@@ -114,11 +122,13 @@ static int read_input(const struct body *b, struct action *a)
     a->input_custom = mode == 1;
     if (a->input_custom && !a->input_prompt)
         return finding_add(b->r->f, FINDING_ERROR, 8, ELEMENT_PATH(b->e, "customInputPrompt"),
-                           "%s: customInputPrompt is empty, but inputPromptMode is \"custom\"", b->title);
+                           "%s: customInputPrompt is empty, but inputPromptMode is \"custom\"",
+                           b->title);
     return 0;
 }
 
-/* ---- kinds that need more than rows ---------------------------------------------------------------------------- */
+/* ---- kinds that need more than rows
+ * ---------------------------------------------------------------------------- */
 
 static int finish_named(const struct body *b, struct action *a)
 {
@@ -209,7 +219,10 @@ static int finish_gui(const struct body *b, struct action *a)
 /* Judged once per element, however many bodies share it. */
 static int check_custom_code(const struct body *b, const char *source)
 {
-    struct code c = { .kind = CODE_CUSTOM, .source = source, .title = b->title, .where = ELEMENT_PATH(b->e, "name"),
+    struct code c = { .kind = CODE_CUSTOM,
+                      .source = source,
+                      .title = b->title,
+                      .where = ELEMENT_PATH(b->e, "name"),
                       .rule = 10 };
     struct python_facts facts = { 0 };
     int found;
@@ -243,7 +256,8 @@ static int finish_code(const struct body *b, struct action *a)
     return b->e->code_function && !a->code_function ? reader_nomem(b->r) : KEEP;
 }
 
-/* ---- the table of kinds ---------------------------------------------------------------------------------------- */
+/* ---- the table of kinds
+ * ---------------------------------------------------------------------------------------- */
 
 enum { INPUT = 1, OUTPUT = 2 };
 
@@ -321,7 +335,8 @@ static int add_action(struct reader *r, const struct state *s, const char *part,
     int rc;
 
     if (kind_of(e->node, &kind) < 0) {
-        log_debug("state \"%s\": action \"%s\" is of no known kind, skipped", SHOWN(s->name), SHOWN(e->id));
+        log_debug("state \"%s\": action \"%s\" is of no known kind, skipped", SHOWN(s->name),
+                  SHOWN(e->id));
         return 0;
     }
     if (reader_charge(r, sizeof(*a)) < 0)
@@ -330,14 +345,16 @@ static int add_action(struct reader *r, const struct state *s, const char *part,
     if (!a)
         return reader_nomem(r);
     a->kind = kind;
-    snprintf(b.title, sizeof(b.title), "State \"%s\", %s, %s", SHOWN(s->name), part, action_kind_title(kind));
+    snprintf(b.title, sizeof(b.title), "State \"%s\", %s, %s", SHOWN(s->name), part,
+             action_kind_title(kind));
     rc = read_action(&b, a);
     if (rc == SKIP)
         action_list_drop_last(list);
     return rc < 0 ? -1 : 0;
 }
 
-int read_actions(struct reader *r, const struct state *s, const char *part, const cJSON *ids, struct action_list *ret)
+int read_actions(struct reader *r, const struct state *s, const char *part, const cJSON *ids,
+                 struct action_list *ret)
 {
     struct element *e;
     const cJSON *c;

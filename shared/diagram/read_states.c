@@ -19,16 +19,20 @@ static bool is_reasoning(const struct element *e)
 {
     const cJSON *type = json_get(e->node, "stateType");
 
-    return e->type == ELEMENT_REASONING_STATE || (cJSON_IsString(type) && strcmp(type->valuestring, "reasoning") == 0);
+    return e->type == ELEMENT_REASONING_STATE ||
+           (cJSON_IsString(type) && strcmp(type->valuestring, "reasoning") == 0);
 }
 
-/* ---- one state ------------------------------------------------------------------------------------------------ */
+/* ---- one state
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static int read_reasoning(struct reader *r, const struct element *e, struct state *s)
 {
     static const struct field_row rows[] = {
         { "max_steps", NULL, FIELD_INT_STRICT, offsetof(struct state, max_steps), NULL, 8 },
-        { "enable_task_planning", NULL, FIELD_TRUTH_NULL, offsetof(struct state, task_planning), NULL, 1 },
+        { "enable_task_planning", NULL, FIELD_TRUTH_NULL, offsetof(struct state, task_planning),
+          NULL, 1 },
         { "stream_steps", NULL, FIELD_TRUTH_NULL, offsetof(struct state, stream_steps), NULL, 1 },
         { "system_prompt", NULL, FIELD_RAW, offsetof(struct state, system_prompt), NULL, 0 },
         { "fallback_message", NULL, FIELD_RAW, offsetof(struct state, fallback_message), NULL, 0 },
@@ -62,7 +66,8 @@ static int read_bodies(struct reader *r, const struct element *e, struct state *
     if (read_actions(r, s, "body", id_list(e, "actions", "bodies"), &s->body) < 0)
         return -1;
     if (value_truth(json_get(e->node, "fallbackBodyEnabled"), true) &&
-        read_actions(r, s, "fallback body", id_list(e, "fallbackActions", "fallbackBodies"), &s->fallback) < 0)
+        read_actions(r, s, "fallback body", id_list(e, "fallbackActions", "fallbackBodies"),
+                     &s->fallback) < 0)
         return -1;
     s->has_body = s->body.len > 0;
     s->has_fallback = s->fallback.len > 0;
@@ -76,13 +81,14 @@ static int read_state(struct reader *r, struct element *e, bool initial)
     struct state *s;
     int rc;
 
-    if (reader_check_name(r, e, "State", name) < 0 || reader_charge(r, sizeof(*s) + strlen(name)) < 0)
+    if (reader_check_name(r, e, "State", name) < 0 ||
+        reader_charge(r, sizeof(*s) + strlen(name)) < 0)
         return -1;
     e->state = r->m->states_len;
     rc = map_put_name(&r->states, name, e->state, NULL);
     if (rc == 0)
-        return finding_add(r->f, FINDING_ERROR, 4, ELEMENT_PATH(e, "name"), "There are two states named \"%s\"",
-                           SHOWN(name));
+        return finding_add(r->f, FINDING_ERROR, 4, ELEMENT_PATH(e, "name"),
+                           "There are two states named \"%s\"", SHOWN(name));
     s = rc < 0 ? NULL : model_add_state(r->m);
     if (!s)
         return reader_nomem(r);
@@ -96,7 +102,8 @@ static int read_state(struct reader *r, struct element *e, bool initial)
     return s->reasoning ? read_reasoning(r, e, s) : read_bodies(r, e, s);
 }
 
-/* ---- all of them ---------------------------------------------------------------------------------------------- */
+/* ---- all of them
+ * ---------------------------------------------------------------------------------------------- */
 
 static void mark_initial_targets(struct reader *r)
 {
@@ -132,7 +139,8 @@ int read_states(struct reader *r)
     }
     if (!first && any)
         return finding_add(r->f, FINDING_ERROR, 6, "model.elements",
-                           "No state is initial: draw a transition from an initial node to the state the agent starts in");
+                           "No state is initial: draw a transition from an initial node to the "
+                           "state the agent starts in");
     if (first && read_state(r, first, true) < 0)
         return -1;
     for (i = 0; i < r->doc.len; i++) {
@@ -143,7 +151,9 @@ int read_states(struct reader *r)
     return 0;
 }
 
-/* ---- comments ------------------------------------------------------------------------------------------------- */
+/* ---- comments
+ * -------------------------------------------------------------------------------------------------
+ */
 
 /* What comments say about each state, and at the end of the array about the agent. */
 static int append_line(struct reader *r, struct buf *text, const char *more)
@@ -165,7 +175,8 @@ struct links {
     size_t len, cap;
 };
 
-static int add_link(struct reader *r, struct links *l, struct element *comment, const struct element *other)
+static int add_link(struct reader *r, struct links *l, struct element *comment,
+                    const struct element *other)
 {
     void *items = l->items;
 
@@ -208,8 +219,8 @@ static int by_comment(const void *a, const void *b)
     return x->state < y->state ? -1 : x->state > y->state;
 }
 
-static int append_comment(struct reader *r, const struct element *e, const struct links *l, size_t *at,
-                          struct buf *texts)
+static int append_comment(struct reader *r, const struct element *e, const struct links *l,
+                          size_t *at, struct buf *texts)
 {
     size_t index = (size_t)(e - r->doc.elements), last = MAP_NONE;
     char *text = value_text(json_get(e->node, "name"));

@@ -16,7 +16,7 @@ struct arc { /* one relationship while it is read */
     const cJSON *predefined, *custom; /* blocks; NULL or no object reads as empty */
     const cJSON *payload;             /* conditionValue as 4.3 finds it */
     size_t source;
-    struct transition *t;             /* already in the state's list */
+    struct transition *t; /* already in the state's list */
 };
 
 enum { KEEP = 1, DROP = 0 }; /* or -1 */
@@ -62,11 +62,13 @@ static int keep_gui_id(const struct arc *a, const cJSON *v, char **slot)
 static int drop(const struct arc *a, const char *why)
 {
     finding_add(a->r->f, FINDING_WARNING, 0, RELATION_PATH(a->node, NULL),
-                "State \"%s\": transition \"%s\" is ignored: %s", SHOWN(state_name(a)), SHOWN(a->node->string), why);
+                "State \"%s\": transition \"%s\" is ignored: %s", SHOWN(state_name(a)),
+                SHOWN(a->node->string), why);
     return DROP;
 }
 
-/* ---- predefined kinds (4.4) ------------------------------------------------------------------------------------ */
+/* ---- predefined kinds (4.4)
+ * ------------------------------------------------------------------------------------ */
 
 static int read_no_intent(struct arc *a)
 {
@@ -91,8 +93,8 @@ static int use_intent_once(struct arc *a)
     rc = map_put(&a->r->intents_used, key, sizeof(key), 1, NULL);
     if (rc == 0)
         return finding_add(a->r->f, FINDING_ERROR, 7, RELATION_PATH(a->node, NULL),
-                           "State \"%s\" has two transitions on the intent \"%s\"", SHOWN(state_name(a)),
-                           SHOWN(a->r->m->intents[a->t->intent].name));
+                           "State \"%s\" has two transitions on the intent \"%s\"",
+                           SHOWN(state_name(a)), SHOWN(a->r->m->intents[a->t->intent].name));
     return rc < 0 ? reader_nomem(a->r) : KEEP;
 }
 
@@ -108,8 +110,10 @@ static int read_intent(struct arc *a)
     a->t->kind = TRANSITION_INTENT;
     a->t->intent_name = text_trim(v->valuestring);
     folded = text_fold_key(v->valuestring);
-    if (!a->t->intent_name || !folded || map_find_name(&a->r->intents, v->valuestring, &a->t->intent) < 0 ||
-        (a->t->intent == MAP_NONE && map_find_name(&a->r->intents, a->t->intent_name, &a->t->intent) < 0))
+    if (!a->t->intent_name || !folded ||
+        map_find_name(&a->r->intents, v->valuestring, &a->t->intent) < 0 ||
+        (a->t->intent == MAP_NONE &&
+         map_find_name(&a->r->intents, a->t->intent_name, &a->t->intent) < 0))
         rc = reader_nomem(a->r);
     else if (strcmp(folded, "fallback_intent") == 0)
         rc = read_no_intent(a);
@@ -128,7 +132,8 @@ static const cJSON *comparison(const struct arc *a)
     if (cJSON_IsObject(a->payload) && !value_is_empty(json_get(a->payload, "variable")) &&
         !value_is_empty(json_get(a->payload, "operator")))
         return a->payload;
-    if (!value_is_empty(json_get(a->node, "variable")) && !value_is_empty(json_get(a->node, "operator")))
+    if (!value_is_empty(json_get(a->node, "variable")) &&
+        !value_is_empty(json_get(a->node, "operator")))
         return a->node;
     return NULL;
 }
@@ -147,7 +152,8 @@ static int read_variable(struct arc *a)
     target = json_get(from, "targetValue");
     if (target && !value_fits_depth(target, VALUE_DEPTH_MAX))
         return finding_add(a->r->f, FINDING_ERROR, 0, RELATION_PATH(a->node, "targetValue"),
-                           "State \"%s\": the value a variable is compared with is nested more than %d levels deep",
+                           "State \"%s\": the value a variable is compared with is nested more "
+                           "than %d levels deep",
                            SHOWN(state_name(a)), VALUE_DEPTH_MAX);
     if (keep_text(a, json_get(from, "variable"), &a->t->variable) < 0)
         return -1;
@@ -183,7 +189,8 @@ static int read_file(struct arc *a)
     int rc = 0;
 
     a->t->kind = TRANSITION_FILE;
-    for (part = cJSON_IsString(v) ? v->valuestring : NULL; part && rc == 0; part = end ? end + 1 : NULL) {
+    for (part = cJSON_IsString(v) ? v->valuestring : NULL; part && rc == 0;
+         part = end ? end + 1 : NULL) {
         end = strchr(part, ',');
         copy = mem_dup(part, end ? (size_t)(end - part) : strlen(part));
         word = copy ? text_trim(copy) : NULL;
@@ -213,9 +220,12 @@ static int read_predefined(struct arc *a)
         const char *name;
         int (*read)(struct arc *);
     } kinds[] = {
-        { "when_intent_matched", read_intent },   { "when_no_intent_matched", read_no_intent },
-        { "when_file_received", read_file },      { "when_variable_operation_matched", read_variable },
-        { "when_form_submitted", read_form },     { "auto", read_auto },
+        { "when_intent_matched", read_intent },
+        { "when_no_intent_matched", read_no_intent },
+        { "when_file_received", read_file },
+        { "when_variable_operation_matched", read_variable },
+        { "when_form_submitted", read_form },
+        { "auto", read_auto },
     };
     const cJSON *kind = predefined_kind(a);
     size_t i;
@@ -229,18 +239,22 @@ static int read_predefined(struct arc *a)
     return read_no_intent(a);
 }
 
-/* ---- custom transitions (4.5) ---------------------------------------------------------------------------------- */
+/* ---- custom transitions (4.5)
+ * ---------------------------------------------------------------------------------- */
 
 static enum event_kind event_of(const struct arc *a)
 {
-    const cJSON *v = first_given(given(a, a->custom, "event"), json_get(a->node, "customEvent")), *c;
+    const cJSON *v = first_given(given(a, a->custom, "event"), json_get(a->node, "customEvent")),
+                *c;
     const char *word, *name;
     size_t len;
     int i;
 
     if (value_is_empty(v)) { /* the oldest diagrams list events beside the conditions */
-        for (c = cJSON_IsArray(json_get(a->payload, "events")) ? json_get(a->payload, "events")->child : NULL; c;
-             c = c->next)
+        for (c = cJSON_IsArray(json_get(a->payload, "events"))
+                     ? json_get(a->payload, "events")->child
+                     : NULL;
+             c; c = c->next)
             if (cJSON_IsString(c) && !text_is_blank(c->valuestring)) {
                 v = c;
                 break;
@@ -260,7 +274,8 @@ static enum event_kind event_of(const struct arc *a)
 static const cJSON *conditions_of(const struct arc *a)
 {
     const cJSON *places[] = { json_get(a->custom, "condition"), json_get(a->node, "conditions"),
-                              json_get(a->node, "customConditions"), json_get(a->payload, "conditions") };
+                              json_get(a->node, "customConditions"),
+                              json_get(a->payload, "conditions") };
     size_t i;
 
     for (i = 0; i < ARRAY_LEN(places); i++)
@@ -296,7 +311,8 @@ static int read_conditions(struct arc *a)
     if (!a->t->conditions)
         return reader_nomem(a->r);
     for (c = list->child; c; c = c->next)
-        if (cJSON_IsString(c) && !text_is_blank(c->valuestring) && add_condition(a, c->valuestring) < 0)
+        if (cJSON_IsString(c) && !text_is_blank(c->valuestring) &&
+            add_condition(a, c->valuestring) < 0)
             return -1;
     return 0;
 }
@@ -310,12 +326,15 @@ static int read_custom(struct arc *a)
         return -1;
     if (a->t->event == EVENT_NONE && !a->t->conditions_len)
         return read_auto(a);
-    if (a->t->event == EVENT_GUI && keep_gui_id(a, given(a, a->custom, "guiEventGuiId"), &a->t->gui_id) < 0)
+    if (a->t->event == EVENT_GUI &&
+        keep_gui_id(a, given(a, a->custom, "guiEventGuiId"), &a->t->gui_id) < 0)
         return -1;
     return KEEP;
 }
 
-/* ---- one arc --------------------------------------------------------------------------------------------------- */
+/* ---- one arc
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static bool is_custom_form(const cJSON *node)
 {
@@ -359,8 +378,12 @@ static int add_transition(struct arc *a, size_t target)
 
 static int read_arc(struct reader *r, const cJSON *node)
 {
-    struct arc a = { .r = r, .node = node, .predefined = json_get(node, "predefined"), .custom = json_get(node, "custom") };
-    const struct element *from = document_end(&r->doc, node, "source"), *to = document_end(&r->doc, node, "target");
+    struct arc a = { .r = r,
+                     .node = node,
+                     .predefined = json_get(node, "predefined"),
+                     .custom = json_get(node, "custom") };
+    const struct element *from = document_end(&r->doc, node, "source"),
+                         *to = document_end(&r->doc, node, "target");
 
     if (!from || !to || from->state == MAP_NONE || to->state == MAP_NONE) {
         if (!from || from->type != ELEMENT_INITIAL)

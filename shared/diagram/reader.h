@@ -1,5 +1,6 @@
-/* shared/diagram/reader.h -- inside of read.c: one read of a diagram, its parts in the order section 5 gives (phase A).
- * Every function returns 0, or -1 after a finding was added or err was set; the caller stops then. */
+/* shared/diagram/reader.h -- inside of read.c: one read of a diagram, its parts in the order
+ * section 5 gives (phase A). Every function returns 0, or -1 after a finding was added or err was
+ * set; the caller stops then. */
 #ifndef DIAGRAM_READER_H
 #define DIAGRAM_READER_H
 
@@ -13,7 +14,8 @@
 
 struct python_parser;
 
-/* Lists name elements, so a small document can mean a huge agent. What a model may hold, in bytes: */
+/* Lists name elements, so a small document can mean a huge agent. What a model may hold, in bytes:
+ */
 #define READER_MODEL_MAX (96u << 20)
 
 struct reader {
@@ -22,26 +24,29 @@ struct reader {
     struct python_parser *parser; /* NULL: custom code is taken unseen */
     struct findings *f;
     struct err *err;
-    size_t used;                  /* bytes of READER_MODEL_MAX */
-    size_t transitions;           /* created so far in the whole diagram; numbers the conditions */
+    size_t used;        /* bytes of READER_MODEL_MAX */
+    size_t transitions; /* created so far in the whole diagram; numbers the conditions */
     struct map llms, tools, skills, workspaces, rags, guis, states; /* name -> index */
     struct map intents, intents_folded;
-    struct map intents_used;      /* state and intent index, both raw: rule 7 */
+    struct map intents_used; /* state and intent index, both raw: rule 7 */
 };
 
 int reader_nomem(struct reader *r);
-int reader_charge(struct reader *r, size_t bytes); /* a finding when the model grows beyond bounds */
+int reader_charge(struct reader *r,
+                  size_t bytes); /* a finding when the model grows beyond bounds */
 
-int read_components(struct reader *r);  /* read_components.c */
-int read_states(struct reader *r);      /* read_states.c */
+int read_components(struct reader *r); /* read_components.c */
+int read_states(struct reader *r);     /* read_states.c */
 int read_actions(struct reader *r, const struct state *s, const char *part, const cJSON *ids,
-                 struct action_list *ret); /* read_actions.c */
-int read_transitions(struct reader *r); /* read_transitions.c */
-int read_comments(struct reader *r);    /* read_states.c */
+                 struct action_list *ret);                 /* read_actions.c */
+int read_transitions(struct reader *r);                    /* read_transitions.c */
+int read_comments(struct reader *r);                       /* read_states.c */
 int read_settings(struct reader *r, const cJSON *request); /* read_settings.c */
 
-/* Rule 1 for a name that was read raw. kind: "State", "Intent" ...; name NULL: missing or no text. */
-int reader_check_name(struct reader *r, const struct element *e, const char *kind, const char *name);
+/* Rule 1 for a name that was read raw. kind: "State", "Intent" ...; name NULL: missing or no text.
+ */
+int reader_check_name(struct reader *r, const struct element *e, const char *kind,
+                      const char *name);
 
 /* ---- members by rule (2.2), read.c's tables ---- */
 
@@ -61,24 +66,27 @@ enum field_as {
 struct field_row {
     const char *key, *old_key; /* old_key (or NULL) is read when key gives nothing */
     enum field_as as;
-    size_t at;                 /* offset in the structure */
-    const char *text;          /* default of texts */
-    double number;             /* default of numbers and truths */
+    size_t at;        /* offset in the structure */
+    const char *text; /* default of texts */
+    double number;    /* default of numbers and truths */
 };
 
-/* Reads rows of e into the structure at base. title names the element in sentences: State "Greet". */
+/* Reads rows of e into the structure at base. title names the element in sentences: State "Greet".
+ */
 int reader_fields(struct reader *r, const struct element *e, const char *title, void *base,
                   const struct field_row *rows, size_t len);
 
 /* ---- single values (fields.c) ---- */
 
 bool value_truth(const cJSON *v, bool absent);
-bool value_int(const cJSON *v, int64_t *ret);    /* false: no number and no text of one */
-bool value_float(const cJSON *v, double *ret);   /* false also for what is not finite */
-bool value_is_empty(const cJSON *v);             /* absent, null, false, 0, "", [], {} */
-char *value_text(const cJSON *v);                /* the text, or the JSON spelling; absent and null: "" */
+bool value_int(const cJSON *v, int64_t *ret);  /* false: no number and no text of one */
+bool value_float(const cJSON *v, double *ret); /* false also for what is not finite */
+bool value_is_empty(const cJSON *v);           /* absent, null, false, 0, "", [], {} */
+char *value_text(const cJSON *v); /* the text, or the JSON spelling; absent and null: "" */
 const cJSON *first_given(const cJSON *a, const cJSON *b); /* the first that is not empty, else b */
-bool value_is_finite(const cJSON *v, const char **ret_key); /* no infinite number inside; *ret_key: the member that has one */
+bool value_is_finite(
+    const cJSON *v,
+    const char **ret_key); /* no infinite number inside; *ret_key: the member that has one */
 
 #define VALUE_DEPTH_MAX 100 /* of JSON that reaches a program */
 bool value_fits_depth(const cJSON *v, unsigned depth);

@@ -5,14 +5,15 @@
 
 #include "shared/base/mem.h"
 
-/* Just enough of Python's tokens to know where a line starts inside a literal or continues an earlier one. */
+/* Just enough of Python's tokens to know where a line starts inside a literal or continues an
+ * earlier one. */
 struct scan {
     const char *s;
     size_t at;
-    unsigned depth;  /* open brackets */
-    char quote;      /* of the literal we are in, else 0 */
+    unsigned depth; /* open brackets */
+    char quote;     /* of the literal we are in, else 0 */
     bool triple;
-    bool continued;  /* the line before ended with a backslash */
+    bool continued; /* the line before ended with a backslash */
 };
 
 enum line_kind { LINE_LOGICAL, LINE_FREE, LINE_LITERAL }; /* counts; may move; must stay */
@@ -141,7 +142,8 @@ char *python_dedent(const char *source)
         size_t start = p.at, blanks = strspn(source + start, " \t");
         enum line_kind kind = next_line(&p);
 
-        for (skip = 0; kind != LINE_LITERAL && skip < len && source[start + skip] == indent[skip]; skip++)
+        for (skip = 0; kind != LINE_LITERAL && skip < len && source[start + skip] == indent[skip];
+             skip++)
             ;
         if (blanks && (source[start + blanks] == '\n' || !source[start + blanks]))
             skip = blanks;

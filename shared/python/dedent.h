@@ -3,8 +3,8 @@
 #ifndef PYTHON_DEDENT_H
 #define PYTHON_DEDENT_H
 
-/* The dedented source (the caller frees, mem_free); NULL out of memory. Lines of nothing but blanks become empty,
- * also inside literals: that is how code is stored and compared. */
+/* The dedented source (the caller frees, mem_free); NULL out of memory. Lines of nothing but blanks
+ * become empty, also inside literals: that is how code is stored and compared. */
 char *python_dedent(const char *source);
 
 #endif

@@ -1,4 +1,5 @@
-/* tests/support/diagram.h -- reads diagrams in tests: from text, with the real parser where a test wants it. */
+/* tests/support/diagram.h -- reads diagrams in tests: from text, with the real parser where a test
+ * wants it. */
 #ifndef TESTS_SUPPORT_DIAGRAM_H
 #define TESTS_SUPPORT_DIAGRAM_H
 
@@ -28,6 +29,7 @@ void read_result_release(struct read_result *r);
 
 /* True when an error finding of that rule says all of the words (a list ended by NULL). */
 bool has_finding(const struct findings *f, int rule, const char *const *words);
-#define HAS_FINDING(f, rule, ...) has_finding((f), (rule), (const char *const[]){ __VA_ARGS__, NULL })
+#define HAS_FINDING(f, rule, ...)                                                                  \
+    has_finding((f), (rule), (const char *const[]){ __VA_ARGS__, NULL })
 
 #endif
