@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "shared/base/io.h"
@@ -15,6 +16,7 @@
 #include "shared/ipc/frame.h"
 #include "shared/ipc/wire.h"
 #include "shared/python/answer.h"
+#include "shared/python/cache.h"
 
 #define START_MS 15000 /* interpreter start on a machine under load */
 #define ATTEMPTS 2     /* a jail that dies on a question is given it once more */
@@ -24,6 +26,7 @@ struct python_parser {
     pid_t pid; /* 0 = not running */
     int sock;
     struct frame_reader in;
+    struct python_cache cache; /* facts only: trees are asked once */
 };
 
 enum outcome { OUTCOME_ANSWER, OUTCOME_DIED, OUTCOME_LATE, OUTCOME_FAILED };
@@ -66,11 +69,13 @@ void python_parser_free(struct python_parser *p)
     if (!p)
         return;
     stop(p);
+    python_cache_clear(&p->cache);
     mem_free(p->program);
     mem_free(p);
 }
 
-/* Empty environment, default signals, the socket as standard input and output; the rest is close-on-exec. */
+/* Empty environment, default signals, the socket as standard input and output; the rest is
+ * close-on-exec. */
 static int spawn(const char *program, int sock, pid_t *ret)
 {
     posix_spawn_file_actions_t files;
@@ -102,24 +107,62 @@ static int spawn(const char *program, int sock, pid_t *ret)
     return r;
 }
 
+/* When a question has to be over. What counts is the time the jail computes, or a busy machine
+ * would turn good sources into bad ones; a jail that only waits is given up as well, later. */
+struct deadline {
+    clockid_t clock; /* the jail's processor time */
+    bool has_clock;
+    int64_t used_ms, until_ms, at_last_ms;
+};
+
+static int64_t used_ms(const struct deadline *d)
+{
+    struct timespec t;
+
+    if (!d->has_clock || clock_gettime(d->clock, &t) < 0)
+        return d->used_ms;
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static struct deadline deadline_after(pid_t pid, int64_t ms, int64_t at_last_ms)
+{
+    struct deadline d = { .until_ms = time_mono_ms() + ms,
+                          .at_last_ms = time_mono_ms() + at_last_ms };
+
+    d.has_clock = clock_getcpuclockid(pid, &d.clock) == 0;
+    d.used_ms = used_ms(&d);
+    return d;
+}
+
+/* At the end of the time: is there more, because the jail could not use it? */
+static bool extended(struct deadline *d)
+{
+    int64_t now = time_mono_ms(), left = PYTHON_DEADLINE_MS - (used_ms(d) - d->used_ms);
+
+    if (!d->has_clock || now >= d->at_last_ms || left <= 0)
+        return false;
+    d->until_ms = now + left < d->at_last_ms ? now + left : d->at_last_ms;
+    return true;
+}
+
 /* Waits until the socket can do what is asked for: false when the deadline has passed. */
-static bool wait_for(int sock, short events, int64_t deadline)
+static bool wait_for(int sock, short events, struct deadline *d)
 {
     for (;;) {
         struct pollfd p = { sock, events, 0 };
-        int64_t left = deadline - time_mono_ms();
+        int64_t left = d->until_ms - time_mono_ms();
         int r = poll(&p, 1, left > 0 ? (int)left : 0);
 
         if (r > 0)
             return true;
-        if (left <= 0)
+        if (left <= 0 && !extended(d))
             return false;
     }
 }
 
 /* Next message of the jail, borrowed until the following call. */
-static enum outcome receive(struct python_parser *p, int64_t deadline, uint16_t *ret_type, const void **ret_data,
-                            size_t *ret_len, struct err *err)
+static enum outcome receive(struct python_parser *p, struct deadline *deadline, uint16_t *ret_type,
+                            const void **ret_data, size_t *ret_len, struct err *err)
 {
     for (;;) {
         int r = frame_reader_next(&p->in, ret_type, ret_data, ret_len, err);
@@ -143,6 +186,7 @@ static int start(struct python_parser *p, struct err *err)
     struct err why = { 0 };
     int sock[2], r;
     enum outcome o;
+    struct deadline limit;
     const void *data;
     uint16_t type;
     size_t len;
@@ -158,13 +202,15 @@ static int start(struct python_parser *p, struct err *err)
         return err_set(err, ERR_UNAVAILABLE, r, "start the Python checker %s", p->program);
     }
     io_set_nonblock(p->sock, true);
-    o = receive(p, time_mono_ms() + START_MS, &type, &data, &len, &why);
+    limit = deadline_after(p->pid, START_MS, START_MS);
+    o = receive(p, &limit, &type, &data, &len, &why);
     if (o == OUTCOME_ANSWER && type == ANSWER_READY)
         return 0;
     stop(p);
     if (o == OUTCOME_FAILED)
         return err_set(err, why.kind, 0, "start the Python checker: %s", why.msg);
-    return err_set(err, ERR_UNAVAILABLE, 0, "the Python checker %s ended or hung at its start", p->program);
+    return err_set(err, ERR_UNAVAILABLE, 0, "the Python checker %s ended or hung at its start",
+                   p->program);
 }
 
 /* A jail that went to sleep, died or speaks out of turn is replaced; it has no question open. */
@@ -178,7 +224,7 @@ static int ensure_running(struct python_parser *p, struct err *err)
     return start(p, err);
 }
 
-static enum outcome send_all(int sock, const void *data, size_t len, int64_t deadline)
+static enum outcome send_all(int sock, const void *data, size_t len, struct deadline *deadline)
 {
     const char *at = data;
 
@@ -207,8 +253,8 @@ struct reply {
 };
 
 /* OUTCOME_ANSWER with err set means: answered, and the answer is no. */
-static enum outcome take_message(const struct reply *want, uint16_t type, const void *data, size_t len, bool *ret_done,
-                                 struct err *err)
+static enum outcome take_message(const struct reply *want, uint16_t type, const void *data,
+                                 size_t len, bool *ret_done, struct err *err)
 {
     struct wire_in in;
 
@@ -231,16 +277,17 @@ static enum outcome take_message(const struct reply *want, uint16_t type, const 
     if (want->tree && type == ANSWER_END && !len)
         return OUTCOME_ANSWER;
     if (type == ANSWER_INVALID || (!want->tree && type == ANSWER_FACTS))
-        return python_answer_decode((enum python_answer)type, data, len, want->facts, err) < 0 ? OUTCOME_FAILED
-                                                                                              : OUTCOME_ANSWER;
+        return python_answer_decode((enum python_answer)type, data, len, want->facts, err) < 0
+                   ? OUTCOME_FAILED
+                   : OUTCOME_ANSWER;
     err_set(err, ERR_UPSTREAM, 0, "the Python checker answered with message %u", type);
     return OUTCOME_FAILED;
 }
 
-static enum outcome ask_once(struct python_parser *p, enum python_ask what, const char *source, size_t len,
-                             const struct reply *want, struct err *err)
+static enum outcome ask_once(struct python_parser *p, enum python_ask what, const char *source,
+                             size_t len, const struct reply *want, struct err *err)
 {
-    int64_t deadline = time_mono_ms() + PYTHON_DEADLINE_MS;
+    struct deadline limit = deadline_after(p->pid, PYTHON_DEADLINE_MS, PYTHON_PATIENCE_MS);
     struct frame_writer head;
     enum outcome o;
     bool done = false;
@@ -250,7 +297,7 @@ static enum outcome ask_once(struct python_parser *p, enum python_ask what, cons
         err_nomem(err);
         o = OUTCOME_FAILED;
     } else {
-        o = send_all(p->sock, head.out.data, head.out.len, deadline);
+        o = send_all(p->sock, head.out.data, head.out.len, &limit);
     }
     frame_writer_release(&head);
     while (o == OUTCOME_ANSWER && !done) {
@@ -258,9 +305,11 @@ static enum outcome ask_once(struct python_parser *p, enum python_ask what, cons
         size_t got;
         uint16_t type;
 
-        o = receive(p, deadline, &type, &data, &got, err);
+        o = receive(p, &limit, &type, &data, &got, err);
         if (o == OUTCOME_ANSWER)
             o = take_message(want, type, data, got, &done, err);
+        if (o == OUTCOME_ANSWER && what == ASK_FACTS && type != ANSWER_REFUSED)
+            python_cache_put(&p->cache, source, len, type, data, got);
     }
     return o;
 }
@@ -272,7 +321,8 @@ static int ask(struct python_parser *p, enum python_ask what, const char *source
     int attempt;
 
     if (len > PYTHON_SOURCE_MAX)
-        return err_set(err, ERR_BAD_REQUEST, 0, "Python code of more than %u bytes", PYTHON_SOURCE_MAX);
+        return err_set(err, ERR_BAD_REQUEST, 0, "Python code of more than %u bytes",
+                       PYTHON_SOURCE_MAX);
     for (attempt = 0; attempt < ATTEMPTS; attempt++) {
         enum outcome o;
 
@@ -288,18 +338,24 @@ static int ask(struct python_parser *p, enum python_ask what, const char *source
         if (o == OUTCOME_FAILED)
             return -1;
         if (o == OUTCOME_LATE)
-            return err_set(err, ERR_BAD_REQUEST, 0, "the Python code could not be checked within %d seconds",
+            return err_set(err, ERR_BAD_REQUEST, 0,
+                           "the Python code could not be checked within %d seconds",
                            PYTHON_DEADLINE_MS / 1000);
     }
     return err_set(err, ERR_BAD_REQUEST, 0, "the Python code is too complex to be checked");
 }
 
-int python_parse(struct python_parser *p, const char *source, size_t len, struct python_facts *ret, struct err *err)
+int python_parse(struct python_parser *p, const char *source, size_t len, struct python_facts *ret,
+                 struct err *err)
 {
     struct python_facts facts = { 0 };
     struct reply want = { .facts = &facts };
+    const struct python_cache_entry *known = python_cache_get(&p->cache, source, len);
     struct err e = { 0 };
 
+    if (known)
+        return python_answer_decode((enum python_answer)known->type, known->answer,
+                                    known->answer_len, ret, err);
     if (ask(p, ASK_FACTS, source, len, &want, &e) < 0 || e.kind) {
         python_facts_release(&facts);
         if (err)
@@ -310,7 +366,8 @@ int python_parse(struct python_parser *p, const char *source, size_t len, struct
     return 0;
 }
 
-int python_tree(struct python_parser *p, const char *source, size_t len, char **ret_json, struct err *err)
+int python_tree(struct python_parser *p, const char *source, size_t len, char **ret_json,
+                struct err *err)
 {
     struct python_facts facts = { 0 };
     auto_buf struct buf tree;
@@ -320,7 +377,8 @@ int python_tree(struct python_parser *p, const char *source, size_t len, char **
 
     buf_init(&tree, ANSWER_TREE_MAX);
     if (ask(p, ASK_TREE, source, len, &want, &e) == 0 && !e.kind && facts.error)
-        err_set(&e, ERR_BAD_REQUEST, 0, "line %d, column %d: %s", facts.error_line, facts.error_column, facts.error);
+        err_set(&e, ERR_BAD_REQUEST, 0, "line %d, column %d: %s", facts.error_line,
+                facts.error_column, facts.error);
     python_facts_release(&facts);
     if (e.kind) {
         if (err)

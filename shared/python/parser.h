@@ -1,6 +1,6 @@
 /* shared/python/parser.h -- asks a jailed CPython what a piece of Python is: valid or not, and its shape.
  * The jail (agentsim-pyparse, shared/python/jail/) parses and compiles, never runs or imports. It is started on first
- * use, ends itself after idling, is killed after 2 s on one question and started again when it died.
+ * use, ends itself after idling, is killed after 2 s of computing on one question and started again when it died.
  * One parser per process; not shared between processes.
  * Failures (-1): ERR_BAD_REQUEST when it is the source's doing (too long, too deep, too slow, kills the jail twice),
  * ERR_UNAVAILABLE when the jail cannot be started, ERR_UPSTREAM when it answers nonsense, ERR_INTERNAL out of memory. */
@@ -13,7 +13,8 @@
 #include "shared/base/err.h"
 
 #define PYTHON_SOURCE_MAX (4u << 20) /* bytes of one source */
-#define PYTHON_DEADLINE_MS 2000      /* for one question */
+#define PYTHON_DEADLINE_MS 2000      /* of computing for one question */
+#define PYTHON_PATIENCE_MS 10000     /* of waiting, when other processes keep the jail from computing */
 
 struct python_parser; /* opaque; owns the child process */
 

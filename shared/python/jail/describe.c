@@ -2,14 +2,17 @@
 
 #include <stdbool.h>
 
+#include "shared/base/mem.h"
 #include "shared/ipc/wire.h"
 #include "shared/python/answer.h"
 
-/* The tree is walked with a list as stack: its depth is a stranger's choice. Nodes come in source order
- * but for what ast itself puts later (decorators after the body). */
+/* The tree is walked with a stack on the heap: its depth is a stranger's choice. Nodes come in
+ * source order but for what ast itself puts later (decorators after the body). Nothing changes the
+ * tree meanwhile, so references are borrowed. */
 
 struct walk {
-    PyObject *stack;
+    PyObject **stack;
+    size_t len, cap;
     struct buf imports, calls;
     uint32_t imports_len, calls_len;
 };
@@ -55,7 +58,8 @@ static void note_imports(struct walk *w, PyObject *node)
     Py_ssize_t i;
 
     for (i = 0; names && i < PyList_GET_SIZE(names); i++)
-        note(&w->imports, &w->imports_len, text(PyList_GET_ITEM(names, i), "name"), number(node, "lineno"));
+        note(&w->imports, &w->imports_len, text(PyList_GET_ITEM(names, i), "name"),
+             number(node, "lineno"));
     Py_XDECREF(names);
     PyErr_Clear();
 }
@@ -70,6 +74,17 @@ static void note_call(struct walk *w, PyObject *node)
     PyErr_Clear();
 }
 
+static int push(struct walk *w, PyObject *node)
+{
+    void *array = w->stack;
+
+    if (mem_grow(&array, w->len, &w->cap, sizeof(PyObject *)) < 0)
+        return -1;
+    w->stack = array;
+    w->stack[w->len++] = node;
+    return 0;
+}
+
 static void note_node(struct walk *w, PyObject *node)
 {
     const struct node_types *t = interpreter_types();
@@ -82,52 +97,44 @@ static void note_node(struct walk *w, PyObject *node)
         note_call(w, node);
 }
 
-static int push(struct walk *w, PyObject *value)
+/* Members of a node are what its dict holds, in the order of its fields: nothing is looked up by
+ * name. */
+static int push_members(struct walk *w, PyObject *node)
 {
-    Py_ssize_t i;
+    PyTypeObject *base = interpreter_types()->node;
+    PyObject *dict = PyObject_GenericGetDict(node, NULL), *value;
+    size_t from = w->len, i;
+    Py_ssize_t at = 0, k;
+    int r = dict ? 0 : -1;
 
-    if (PyObject_TypeCheck(value, interpreter_types()->node))
-        return PyList_Append(w->stack, value);
-    if (!PyList_Check(value))
-        return 0;
-    for (i = PyList_GET_SIZE(value); i-- > 0;)
-        if (PyObject_TypeCheck(PyList_GET_ITEM(value, i), interpreter_types()->node) &&
-            PyList_Append(w->stack, PyList_GET_ITEM(value, i)) < 0)
-            return -1;
-    return 0;
-}
-
-static int push_fields(struct walk *w, PyObject *node)
-{
-    PyObject *fields = PyObject_GetAttrString((PyObject *)Py_TYPE(node), "_fields");
-    Py_ssize_t i;
-    int r = fields ? 0 : -1;
-
-    for (i = fields ? PyTuple_GET_SIZE(fields) : 0; r == 0 && i-- > 0;) {
-        PyObject *value = PyObject_GetAttr(node, PyTuple_GET_ITEM(fields, i));
-
-        r = value ? push(w, value) : -1;
-        Py_XDECREF(value);
+    while (r == 0 && PyDict_Next(dict, &at, NULL, &value)) {
+        if (!PyList_CheckExact(value)) {
+            r = PyObject_TypeCheck(value, base) ? push(w, value) : 0;
+            continue;
+        }
+        for (k = 0; r == 0 && k < PyList_GET_SIZE(value); k++)
+            if (PyObject_TypeCheck(PyList_GET_ITEM(value, k), base))
+                r = push(w, PyList_GET_ITEM(value, k));
     }
-    Py_XDECREF(fields);
+    Py_XDECREF(dict);
+    for (i = 0; r == 0 && i < (w->len - from) / 2; i++) { /* the first member is visited first */
+        PyObject *swap = w->stack[from + i];
+
+        w->stack[from + i] = w->stack[w->len - 1 - i];
+        w->stack[w->len - 1 - i] = swap;
+    }
     return r;
 }
 
 static int walk(struct walk *w, PyObject *module)
 {
-    int r = PyList_Append(w->stack, module);
+    int r = push(w, module);
 
-    while (r == 0 && PyList_GET_SIZE(w->stack)) {
-        Py_ssize_t last = PyList_GET_SIZE(w->stack) - 1;
-        PyObject *node = PyList_GET_ITEM(w->stack, last);
+    while (r == 0 && w->len) {
+        PyObject *node = w->stack[--w->len];
 
-        Py_INCREF(node);
-        r = PyList_SetSlice(w->stack, last, last + 1, NULL);
-        if (r == 0) {
-            note_node(w, node);
-            r = push_fields(w, node);
-        }
-        Py_DECREF(node);
+        note_node(w, node);
+        r = push_members(w, node);
     }
     return r;
 }
@@ -231,12 +238,12 @@ static int put_uses(struct buf *out, uint32_t count, const struct buf *list)
 int describe_facts(PyObject *module, struct buf *out)
 {
     PyObject *body = PyObject_GetAttrString(module, "body");
-    struct walk w = { .stack = PyList_New(0) };
+    struct walk w = { 0 };
     int r = -1;
 
     buf_init(&w.imports, out->max);
     buf_init(&w.calls, out->max);
-    if (body && PyList_Check(body) && w.stack && walk(&w, module) == 0) {
+    if (body && PyList_Check(body) && walk(&w, module) == 0) {
         put_functions(out, body);
         r = put_uses(out, w.imports_len, &w.imports);
         r = put_uses(out, w.calls_len, &w.calls) < 0 || r < 0 || buf_failed(out) ? -1 : 0;
@@ -244,7 +251,7 @@ int describe_facts(PyObject *module, struct buf *out)
     PyErr_Clear();
     buf_release(&w.imports);
     buf_release(&w.calls);
-    Py_XDECREF(w.stack);
+    mem_free(w.stack);
     Py_XDECREF(body);
     return r;
 }

@@ -6,7 +6,8 @@
 #include "shared/base/str.h"
 
 #define FILE_NAME "<code>"
-#define TREE_RECURSION 4000 /* the tree's own limit is three times this; judging keeps CPython's default */
+#define TREE_RECURSION                                                                             \
+    4000 /* the tree's own limit is three times this; judging keeps CPython's default */
 
 static struct node_types types; /* one interpreter per process, set once at the start */
 
@@ -19,7 +20,8 @@ static PyObject *compile_text(const char *source, int flag)
 {
     PyCompilerFlags flags = _PyCompilerFlags_INIT;
 
-    /* As for compile() of a str: a coding cookie is a comment, a byte order mark an invalid character. */
+    /* As for compile() of a str: a coding cookie is a comment, a byte order mark an invalid
+     * character. */
     flags.cf_flags = flag | PyCF_IGNORE_COOKIE;
     return Py_CompileStringExFlags(source, FILE_NAME, Py_file_input, &flags, 0);
 }
@@ -108,7 +110,8 @@ int interpreter_start(void)
         status = Py_InitializeFromConfig(&config);
     PyConfig_Clear(&config);
     if (PyStatus_Exception(status)) {
-        fprintf(stderr, "agentsim-pyparse: %s\n", status.err_msg ? status.err_msg : "Python does not start");
+        fprintf(stderr, "agentsim-pyparse: %s\n",
+                status.err_msg ? status.err_msg : "Python does not start");
         return -1;
     }
     if (load_types() < 0 || warm_up() < 0) {
@@ -140,7 +143,8 @@ static int get_number(PyObject *exception, const char *attribute)
     return n > 0 && n < INT_MAX ? (int)n : 0;
 }
 
-/* Turns the exception that is set into a verdict. Reading it can itself run out of memory or depth. */
+/* Turns the exception that is set into a verdict. Reading it can itself run out of memory or depth.
+ */
 static void take_exception(struct verdict *v)
 {
     PyObject *type, *value, *trace, *text = NULL;
@@ -191,7 +195,8 @@ void interpreter_judge(const char *source, size_t len, struct verdict *ret)
     *ret = (struct verdict){ .line = 1 };
     if (nul) {
         ret->line = line_of(source, (size_t)(nul - source));
-        snprintf(ret->message, sizeof(ret->message), "source code string cannot contain null bytes");
+        snprintf(ret->message, sizeof(ret->message),
+                 "source code string cannot contain null bytes");
         return;
     }
     if (!utf8_valid(source, len)) {

@@ -1,5 +1,6 @@
-/* agentsim-pyparse: a CPython that compiles what it is given and tells what it saw; it never runs or imports it.
- * Standard input and output are one socket; the questions are in shared/python/answer.h. */
+/* agentsim-pyparse: a CPython that compiles what it is given and tells what it saw; it never runs
+ * or imports it. Standard input and output are one socket; the questions are in
+ * shared/python/answer.h. */
 #include "shared/python/jail/jail.h"
 
 #include <errno.h>
@@ -13,8 +14,8 @@
 #include "shared/ipc/wire.h"
 #include "shared/python/answer.h"
 
-#define IDLE_MS 60000
-#define STACK_MAX (64u << 20)
+#define IDLE_MS    60000
+#define STACK_MAX  (64u << 20)
 #define SOURCE_BIG (1u << 20) /* after one of this size, memory is given back by ending */
 
 static int read_exactly(void *data, size_t len)
@@ -93,7 +94,8 @@ static int describe(uint16_t question, PyObject *module)
 
     if (question == ASK_TREE) {
         if (tree_write(module, emit_chunk) < 0)
-            return answer_text(ANSWER_REFUSED, NULL, "the Python code is too large or too deeply nested");
+            return answer_text(ANSWER_REFUSED, NULL,
+                               "the Python code is too large or too deeply nested");
         return answer(ANSWER_END, NULL, 0);
     }
     buf_init(&facts, ANSWER_FACTS_MAX);
@@ -116,7 +118,8 @@ static int reply(uint16_t question, const char *source, size_t len)
         return answer_text(ANSWER_INVALID, &v, v.message);
     module = interpreter_tree(source);
     if (!module)
-        return answer_text(ANSWER_REFUSED, NULL, "the Python code is too large or too deeply nested");
+        return answer_text(ANSWER_REFUSED, NULL,
+                           "the Python code is too large or too deeply nested");
     r = describe(question, module);
     Py_DECREF(module);
     return r;

@@ -5,8 +5,8 @@
 
 #include "shared/base/str.h"
 
-#define CHUNK (256u << 10)
-#define DEPTH_MAX 3000 /* nodes and lists inside each other; the reader refuses far less */
+#define CHUNK     (256u << 10)
+#define DEPTH_MAX 980 /* of the JSON: its reader takes 1000 */
 #define TOTAL_MAX (64u << 20)
 
 struct writer {
@@ -41,7 +41,8 @@ static void write_bytes(struct writer *w, PyObject *value)
     buf_add_char(&w->out, '"');
 }
 
-/* JSON text of ours holds neither NUL nor half a surrogate pair; true when one had to be replaced. */
+/* JSON text of ours holds neither NUL nor half a surrogate pair; true when one had to be replaced.
+ */
 static bool write_text(struct writer *w, PyObject *value)
 {
     Py_ssize_t n = PyUnicode_GET_LENGTH(value), i;
@@ -103,7 +104,9 @@ static void write_position(struct writer *w, PyObject *node)
 {
     static const struct {
         const char *attribute, *key;
-    } rows[] = { { "lineno", "l" }, { "col_offset", "c" }, { "end_lineno", "el" }, { "end_col_offset", "ec" } };
+    } rows[] = {
+        { "lineno", "l" }, { "col_offset", "c" }, { "end_lineno", "el" }, { "end_col_offset", "ec" }
+    };
     size_t i;
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define MEMORY_MAX (512u << 20)
-#define NOBODY 65534
+#define NOBODY     65534
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1 /* shadow memory needs terabytes of address space and calls of its own */
@@ -29,23 +29,35 @@ static int failed(const char *what)
 
 /* What CPython's allocator, locks and clocks need, without a condition on arguments. */
 static const int allowed[] = {
-    SCMP_SYS(poll),          SCMP_SYS(ppoll),       SCMP_SYS(brk),           SCMP_SYS(munmap),
-    SCMP_SYS(mremap),        SCMP_SYS(madvise),     SCMP_SYS(futex),         SCMP_SYS(exit),
-    SCMP_SYS(exit_group),    SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn),
-    SCMP_SYS(restart_syscall), SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday), SCMP_SYS(getrandom),
+    SCMP_SYS(poll),
+    SCMP_SYS(ppoll),
+    SCMP_SYS(brk),
+    SCMP_SYS(munmap),
+    SCMP_SYS(mremap),
+    SCMP_SYS(madvise),
+    SCMP_SYS(futex),
+    SCMP_SYS(exit),
+    SCMP_SYS(exit_group),
+    SCMP_SYS(rt_sigaction),
+    SCMP_SYS(rt_sigprocmask),
+    SCMP_SYS(rt_sigreturn),
+    SCMP_SYS(restart_syscall),
+    SCMP_SYS(clock_gettime),
+    SCMP_SYS(gettimeofday),
+    SCMP_SYS(getrandom),
 };
 
-/* CPython tries these for a better error message and lives without: SyntaxError wants the line from a file of the
- * source's name. Refused, not fatal. */
+/* CPython tries these for a better error message and lives without: SyntaxError wants the line from
+ * a file of the source's name. Refused, not fatal. */
 static const int refused[] = {
-    SCMP_SYS(open),     SCMP_SYS(openat), SCMP_SYS(stat),   SCMP_SYS(lstat),    SCMP_SYS(newfstatat),
-    SCMP_SYS(statx),    SCMP_SYS(fstat),  SCMP_SYS(access), SCMP_SYS(readlink), SCMP_SYS(readlinkat),
-    SCMP_SYS(getcwd),   SCMP_SYS(ioctl),  SCMP_SYS(lseek),  SCMP_SYS(close),    SCMP_SYS(fcntl),
+    SCMP_SYS(open),   SCMP_SYS(openat), SCMP_SYS(stat),   SCMP_SYS(lstat),    SCMP_SYS(newfstatat),
+    SCMP_SYS(statx),  SCMP_SYS(fstat),  SCMP_SYS(access), SCMP_SYS(readlink), SCMP_SYS(readlinkat),
+    SCMP_SYS(getcwd), SCMP_SYS(ioctl),  SCMP_SYS(lseek),  SCMP_SYS(close),    SCMP_SYS(fcntl),
 };
 
 #if SANITIZED
-static const int sanitizer_calls[] = { SCMP_SYS(sigaltstack), SCMP_SYS(sched_yield), SCMP_SYS(getpid),
-                                       SCMP_SYS(gettid) };
+static const int sanitizer_calls[] = { SCMP_SYS(sigaltstack), SCMP_SYS(sched_yield),
+                                       SCMP_SYS(getpid), SCMP_SYS(gettid) };
 #endif
 
 static int add_rules(scmp_filter_ctx filter)
@@ -92,7 +104,11 @@ static int limit_resources(void)
         int what;
         rlim_t most;
     } rows[] = {
-        { RLIMIT_NOFILE, 3 }, { RLIMIT_NPROC, 0 }, { RLIMIT_FSIZE, 0 }, { RLIMIT_CORE, 0 }, { RLIMIT_MEMLOCK, 0 },
+        { RLIMIT_NOFILE, 3 },
+        { RLIMIT_NPROC, 0 },
+        { RLIMIT_FSIZE, 0 },
+        { RLIMIT_CORE, 0 },
+        { RLIMIT_MEMLOCK, 0 },
 #if !SANITIZED
         { RLIMIT_AS, MEMORY_MAX },
 #endif
@@ -113,7 +129,8 @@ static int leave_root(void)
 {
     if (geteuid() != 0)
         return 0;
-    if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 || setresuid(NOBODY, NOBODY, NOBODY) < 0)
+    if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
+        setresuid(NOBODY, NOBODY, NOBODY) < 0)
         return failed("leave root");
     return 0;
 }
