@@ -30,6 +30,8 @@ static int set_from_environment(struct config *c, struct err *err)
 
     for (i = 0; (row = config_row_at(i)); i++) {
         value = getenv(row->env);
+        if (value && !config_row_takes_empty(row) && !value[strspn(value, " \t\r\n")])
+            continue;
         if (value && config_row_set(c, row, value, err) < 0)
             return err_wrap(err, "environment");
     }

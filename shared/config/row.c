@@ -121,6 +121,12 @@ static bool is_text(const struct config_row *row)
     return row->kind >= CONFIG_WORD;
 }
 
+/* "VAR=" is how compose files and unit files spell "not set"; only a text that may be empty takes it literally. */
+bool config_row_takes_empty(const struct config_row *row)
+{
+    return is_text(row) && !row->words && row->min <= 0;
+}
+
 bool config_row_is_list(const struct config_row *row)
 {
     return row->kind == CONFIG_ORIGINS || row->kind == CONFIG_PEERS;
@@ -200,8 +206,7 @@ static int set_trimmed(struct config *c, const struct config_row *row, const cha
     double real;
     bool yes;
 
-    /* "VAR=" is how compose files and unit files spell "not set". */
-    if (!*value && (!is_text(row) || row->words || row->min > 0))
+    if (!*value && !config_row_takes_empty(row))
         value = row->standard;
     switch (row->kind) {
     case CONFIG_BOOL:

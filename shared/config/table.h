@@ -59,6 +59,7 @@ void config_row_name(const struct config_row *row, char out[CONFIG_NAME_MAX]); /
 int config_row_set(struct config *c, const struct config_row *row, const char *value, struct err *err);
 void config_row_format(const struct config *c, const struct config_row *row, struct buf *out);
 void config_row_allowed(const struct config_row *row, struct buf *out); /* "a whole number from 1 to 4096" */
+bool config_row_takes_empty(const struct config_row *row); /* else an empty value means "not set" */
 bool config_row_is_list(const struct config_row *row);
 
 /* The settings of a file, each through config_row_set(). */
