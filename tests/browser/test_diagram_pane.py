@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import DIAGRAM
+from tests.support.stack import wait_until
 
 DROP = """([text, name]) => {
   const data = new DataTransfer();
@@ -132,11 +133,12 @@ def test_an_unreachable_service_is_explained(console):
     expect(console.get_by_test_id("problem")).to_have_text("The service cannot be reached.")
 
 
-def test_keys_go_with_the_start_and_nowhere_else(talking, console, service):
+def test_keys_go_with_the_start_and_nowhere_else(talking, service):
     page, _ = talking
     page.locator(".keys summary").click()
     page.get_by_test_id("key-openai").fill("sk-secret")
     page.get_by_test_id("restart").click()
+    wait_until(lambda: len(service.sessions) == 2, 10, "a second session")
     expect(page.get_by_test_id("status")).to_have_text("Live")
     starts = [body for method, path, body in service.requests if path.endswith("/sessions") and method == "POST"]
     assert "credentials" not in starts[0]

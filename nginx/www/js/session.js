@@ -40,8 +40,6 @@ const EXITS = {
   "start-failed": "The agent could not be started",
 };
 
-const firstLine = (text) => text.trimStart().split("\n", 1)[0].slice(0, 300);
-
 export function exitSentence(frame) {
   const known = EXITS[frame.reason] ?? `The session ended (${frame.reason})`;
   const code = Number.isInteger(frame.code) && ["exited", "signaled"].includes(frame.reason) ? `, code ${frame.code}` : "";
@@ -59,7 +57,7 @@ export class Conversation extends EventTarget {
   #tries = 0;
   #opened = false;
   #exit = null;
-  #error = null;
+  #failed = false;
 
   constructor(id, githubSession, sessionExists) {
     super();
@@ -85,7 +83,7 @@ export class Conversation extends EventTarget {
   /** A person asks for another try. */
   retry() {
     this.#tries = 0;
-    this.#error = null;
+    this.#failed = false;
     this.open();
   }
 
@@ -143,7 +141,7 @@ export class Conversation extends EventTarget {
     if (type === "exit")
       this.#exit = exitSentence(frame);
     if (type === "error")
-      this.#error = typeof frame.message === "string" ? firstLine(frame.message) : "The service reported an error.";
+      this.#failed = true;
     this.#emit("frame", { frame, text: data });
   }
 
@@ -166,12 +164,12 @@ export class Conversation extends EventTarget {
       return;
     }
     if (FINAL[code]) {
-      const why = this.#error ?? reason;
-      this.#setState(MAY_TRY_AGAIN.has(code) ? "lost" : "ended", why ? `${FINAL[code]} (${why})` : FINAL[code]);
+      const sentence = reason ? `${FINAL[code]} (${reason})` : FINAL[code];
+      this.#setState(MAY_TRY_AGAIN.has(code) ? "lost" : "ended", sentence);
       return;
     }
-    if (this.#error !== null) {
-      this.#setState("ended", this.#error);
+    if (this.#failed) {
+      this.#setState("ended", "The session ended with an error.");
       return;
     }
     this.#setState("reconnecting", "Connection lost, trying to get it back");
