@@ -12,6 +12,7 @@
 
 #include "shared/base/buf.h"
 #include "shared/base/io.h"
+#include "shared/base/mem.h"
 #include "shared/json/json.h"
 
 struct python_parser *test_parser(void)
@@ -60,6 +61,42 @@ void read_result_release(struct read_result *r)
 {
     model_release(&r->model);
     findings_release(&r->findings);
+}
+
+char *quoted(const char *json)
+{
+    char *copy = mem_strdup(json), *c;
+
+    assert_non_null(copy);
+    for (c = copy; *c; c++)
+        if (*c == '\'')
+            *c = '"';
+    return copy;
+}
+
+void read_quoted(const char *json, struct python_parser *parser, struct read_result *ret)
+{
+    char *text = quoted(json);
+
+    read_text(text, parser, ret);
+    mem_free(text);
+}
+
+void read_parts(const char *hub, const char *elements, const char *arcs,
+                struct python_parser *parser, struct read_result *ret)
+{
+    struct buf b;
+
+    buf_init(&b, 64u << 20);
+    buf_add_fmt(&b,
+                "{'title':'T','model':{'elements':{'i':{'type':'StateInitialNode'},"
+                "'s':{'type':'AgentState','name':'hub'%s}%s},'relationships':{"
+                "'r':{'type':'AgentStateTransitionInit','source':{'element':'i'},"
+                "'target':{'element':'s'}}%s}}}",
+                hub, elements, arcs);
+    assert_false(buf_failed(&b));
+    read_quoted(b.data, parser, ret);
+    buf_release(&b);
 }
 
 bool has_finding(const struct findings *f, int rule, const char *const *words)

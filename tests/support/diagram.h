@@ -27,6 +27,16 @@ void read_text(const char *json, struct python_parser *parser, struct read_resul
 void read_file_at(const char *path, struct python_parser *parser, struct read_result *ret);
 void read_result_release(struct read_result *r);
 
+/* The same from JSON written with ' instead of " (so that a test stays readable). */
+void read_quoted(const char *json, struct python_parser *parser, struct read_result *ret);
+
+/* A request titled T with one initial state "hub" (element s) that has the given further members,
+ * plus further elements and relationships; each text starts with its own comma or is empty. Quoted
+ * as above. */
+void read_parts(const char *hub, const char *elements, const char *arcs,
+                struct python_parser *parser, struct read_result *ret);
+char *quoted(const char *json); /* ' to "; the caller frees */
+
 /* True when an error finding of that rule says all of the words (a list ended by NULL). */
 bool has_finding(const struct findings *f, int rule, const char *const *words);
 #define HAS_FINDING(f, rule, ...)                                                                  \
