@@ -1,0 +1,123 @@
+#include "supervisor/keeper/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shared/base/mem.h"
+
+#define LONG_LIFE_MS   60000
+#define LONGEST_PAUSE_S 30u
+#define FIRST_FD       3 /* LISTEN_FDS starts here */
+#define SPARE_FD       200
+
+int64_t child_pause_ms(unsigned crashes)
+{
+    unsigned seconds;
+
+    if (crashes <= 1)
+        return 0;
+    seconds = crashes - 2 < 5 ? 1u << (crashes - 2) : LONGEST_PAUSE_S;
+    return (int64_t)(seconds < LONGEST_PAUSE_S ? seconds : LONGEST_PAUSE_S) * 1000;
+}
+
+/* Sockets go to fixed numbers. They are first moved out of the way, so that no target is still a source. */
+static int place_sockets(const struct child *c)
+{
+    int moved[CHILD_SOCKETS], first = c->socket_is_stdin ? 0 : FIRST_FD;
+    size_t i;
+
+    for (i = 0; i < c->sockets_len; i++) {
+        moved[i] = fcntl(c->sockets[i].fd, F_DUPFD_CLOEXEC, SPARE_FD);
+        if (moved[i] < 0)
+            return -1;
+    }
+    for (i = 0; i < c->sockets_len; i++)
+        if (dup2(moved[i], first + (int)i) < 0)
+            return -1;
+    return 0;
+}
+
+static int announce_sockets(const struct child *c)
+{
+    char names[256] = "", number[32];
+    size_t i, used = 0;
+
+    if (c->socket_is_stdin || !c->sockets_len)
+        return 0;
+    for (i = 0; i < c->sockets_len; i++)
+        used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ":" : "", c->sockets[i].name);
+    (void)snprintf(number, sizeof(number), "%zu", c->sockets_len);
+    if (setenv("LISTEN_FDS", number, 1) < 0 || setenv("LISTEN_FDNAMES", names, 1) < 0)
+        return -1;
+    (void)snprintf(number, sizeof(number), "%d", (int)getpid());
+    return setenv("LISTEN_PID", number, 1);
+}
+
+static int become(const struct child *c, const struct child_user *user)
+{
+    if (!c->service_user)
+        return 0;
+    if (initgroups(user->name, user->gid) < 0 || setresgid(user->gid, user->gid, user->gid) < 0 ||
+        setresuid(user->uid, user->uid, user->uid) < 0)
+        return -1;
+    if (user->uid != 0 && setuid(0) == 0) {
+        errno = EPERM;
+        return -1;
+    }
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+/* Everything else the keeper holds is close-on-exec; the signal mask is inherited and has to be emptied. */
+__attribute__((noreturn)) static void run(const struct child *c, const struct child_user *user)
+{
+    sigset_t none;
+
+    sigemptyset(&none);
+    setpgid(0, 0);
+    signal(SIGPIPE, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (place_sockets(c) < 0 || announce_sockets(c) < 0 || become(c, user) < 0) {
+        (void)fprintf(stderr, "agentsim-keeper: set up %s: %s\n", c->name, strerror(errno));
+        _exit(126);
+    }
+    /* The table is const; execv() does not write to it, its type is older than const. */
+    execv(c->argv[0], (char *const *)(uintptr_t)c->argv);
+    (void)fprintf(stderr, "agentsim-keeper: run %s: %s\n", c->argv[0], strerror(errno));
+    _exit(127);
+}
+
+int child_start(struct child *c, const struct child_user *user, int64_t now_ms, struct err *err)
+{
+    pid_t pid = fork();
+
+    if (pid < 0)
+        return err_set(err, ERR_INTERNAL, errno, "fork for %s", c->name);
+    if (pid == 0)
+        run(c, user);
+    setpgid(pid, pid); /* both sides: whoever comes first, a later kill of the group finds it */
+    c->pid = pid;
+    c->started_ms = now_ms;
+    return 0;
+}
+
+void child_ended(struct child *c, int wait_status, int64_t now_ms, char *text, size_t text_size)
+{
+    if (WIFSIGNALED(wait_status))
+        (void)snprintf(text, text_size, "killed by signal %d (%s)", WTERMSIG(wait_status),
+                       strsignal(WTERMSIG(wait_status)));
+    else
+        (void)snprintf(text, text_size, "exited with status %d", WEXITSTATUS(wait_status));
+    if (now_ms - c->started_ms >= LONG_LIFE_MS)
+        c->crashes = 0;
+    c->crashes++;
+    c->pid = 0;
+    c->start_at_ms = now_ms + child_pause_ms(c->crashes);
+}

@@ -1,0 +1,102 @@
+#include "supervisor/keeper/children.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+#include "shared/base/buf.h"
+#include "shared/base/mem.h"
+
+enum path { PATH_LAUNCHER, PATH_SUPERVISOR, PATH_WORKER, PATH__MAX };
+
+static char *program(const struct config *c, const char *name)
+{
+    auto_buf struct buf b;
+
+    buf_init(&b, 4096);
+    buf_add_fmt(&b, "%s/%s", c->program_dir, name);
+    return buf_steal(&b, NULL);
+}
+
+static struct child *add(struct children *all, const char *name, const char *path, int stop_signal, int64_t stop_ms)
+{
+    struct child *child = &all->items[all->len++];
+
+    (void)snprintf(child->name, sizeof(child->name), "%s", name);
+    child->argv[0] = path;
+    child->stop_signal = stop_signal;
+    child->stop_ms = stop_ms;
+    return child;
+}
+
+static void with_config(struct child *child, const char *config_file)
+{
+    if (!config_file)
+        return;
+    child->argv[1] = "--config";
+    child->argv[2] = config_file;
+}
+
+static void with_socket(struct child *child, const struct keeper_sockets *s, enum keeper_socket which)
+{
+    child->sockets[child->sockets_len].name = keeper_socket_name(which);
+    child->sockets[child->sockets_len++].fd = s->fds[which];
+}
+
+static void add_worker(struct children *all, const char *config_file, const struct keeper_sockets *s, int64_t number)
+{
+    char name[32];
+    struct child *worker;
+
+    (void)snprintf(name, sizeof(name), "agentsim-fcgi %d", (int)number);
+    worker = add(all, name, all->paths[PATH_WORKER], SIGTERM, 5000);
+    with_config(worker, config_file);
+    with_socket(worker, s, SOCKET_FCGI);
+    worker->service_user = worker->socket_is_stdin = true;
+}
+
+int children_make(const struct config *c, const char *config_file, const struct keeper_sockets *s, struct children *ret,
+                  struct err *err)
+{
+    static const char *const programs[PATH__MAX] = { "agentsim-launcher", "agentsim-supervisor", "agentsim-fcgi" };
+    struct children all = { 0 };
+    struct child *child;
+    int64_t i;
+
+    all.items = mem_zalloc((size_t)c->workers + 3, sizeof(*all.items));
+    for (i = 0; i < PATH__MAX; i++)
+        all.paths[i] = program(c, programs[i]);
+    if (!all.items || !all.paths[PATH_LAUNCHER] || !all.paths[PATH_SUPERVISOR] || !all.paths[PATH_WORKER]) {
+        children_release(&all);
+        return err_nomem(err);
+    }
+    /* The launcher ends last and takes its time: it kills sessions and removes their directories. */
+    with_config(add(&all, "agentsim-launcher", all.paths[PATH_LAUNCHER], SIGTERM, 15000), config_file);
+    child = add(&all, "agentsim-supervisor", all.paths[PATH_SUPERVISOR], SIGTERM, 5000);
+    with_config(child, config_file);
+    with_socket(child, s, SOCKET_SUPERVISOR);
+    with_socket(child, s, SOCKET_WEBSOCKET);
+    child->service_user = true;
+    for (i = 1; i <= c->workers; i++)
+        add_worker(&all, config_file, s, i);
+    if (c->nginx[0]) {
+        child = add(&all, "nginx", c->nginx, SIGTERM, 3000);
+        child->argv[1] = "-c";
+        child->argv[2] = c->nginx_conf;
+        child->argv[3] = "-g";
+        child->argv[4] = "daemon off;";
+    }
+    *ret = all;
+    return 0;
+}
+
+void children_release(struct children *all)
+{
+    size_t i;
+
+    if (!all)
+        return;
+    mem_free(all->items);
+    for (i = 0; i < ARRAY_LEN(all->paths); i++)
+        mem_free(all->paths[i]);
+    *all = (struct children){ 0 };
+}
