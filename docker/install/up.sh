@@ -94,11 +94,28 @@ prepare() {
     fi
 }
 
+# Prints NAME=VALUE, each ended by a zero byte, of the variables that the patterns match.
+variables() { # variables PATTERN...
+    local name pattern
+    while read -r name; do
+        for pattern in "$@"; do
+            # shellcheck disable=SC2053 # a pattern is wanted
+            if [[ $name == $pattern ]]; then
+                printf '%s=%s\0' "$name" "${!name}"
+                break
+            fi
+        done
+    done < <(compgen -e | sort)
+}
+settings_of_environment() {
+    variables 'AGENT_SIMULATOR_*' 'AGENTSIM_*' 'GITHUB_*' DEPLOYMENT_URL CORS_ORIGINS NLTK_DATA
+}
+
 identity() { # a digest of what the service is made of; changes when a restart is needed
     {
         cat "$prefix/build-id" "$settings" 2> /dev/null || true
         readlink "$prefix/runtime" || true
-        env | grep -E '^(AGENT_SIMULATOR_|AGENTSIM_|GITHUB_|DEPLOYMENT_URL=|CORS_ORIGINS=|NLTK_DATA=)' | sort
+        settings_of_environment
     } | sha256sum | cut -c 1-16
 }
 
@@ -118,17 +135,22 @@ sandbox_verdict() {
         sed -n 's/.*"sandbox": *"\([^"]*\)".*/\1/p'
 }
 sandbox_judged() { case $(sandbox_verdict) in ok | off | unavailable:*) ;; *) return 1 ;; esac; }
-answers_or_dead() { healthy || [ -z "$(processes agentsim-keeper)" ]; }
+answers_or_dead() { healthy || ! kill -0 "$keeper" 2> /dev/null; }
 
 start() {
+    local environment
+    # The service sees its settings and the locale, nothing else of whoever typed `make up`.
+    mapfile -d '' -t environment < <(settings_of_environment; variables LANG 'LC_*' TZ)
     # One file a start and the one before it: what happened is never far to seek.
     [ ! -s "$service_log" ] || mv "$service_log" "$service_log.1"
+    install -m 640 -g "$(id -gn "$user")" /dev/null "$service_log"
     (
         cd /
-        umask 027
-        exec setsid "$prefix/bin/agentsim-keeper" < /dev/null >> "$service_log" 2>&1
+        exec setsid env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "${environment[@]}" \
+            "$prefix/bin/agentsim-keeper" < /dev/null >> "$service_log" 2>&1
     ) &
-    printf '%s\n' $! > "$run_dir/keeper.pid"
+    keeper=$!
+    printf '%s\n' "$keeper" > "$run_dir/keeper.pid"
     (umask 077 && printf '%s\n' "$identity" > "$run_dir/started-from")
 }
 

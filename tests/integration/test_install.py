@@ -192,8 +192,16 @@ def test_up_starts_and_says_where_and_down_leaves_nothing(service):
     assert service.down().stdout == "== agentsim is not running\n"
 
 
+def test_the_service_sees_its_settings_only(service):
+    service.up(SOME_SECRET="of the shell", AGENT_SIMULATOR_MAX_SESSIONS="7", LC_TIME="C")
+    pid = (pathlib.Path(service.env["AGENT_SIMULATOR_RUNTIME_DIR"]) / "keeper.pid").read_text().strip()
+    environment = pathlib.Path(f"/proc/{pid}/environ").read_text()
+    assert "AGENT_SIMULATOR_MAX_SESSIONS=7\0" in environment and "LC_TIME=C\0" in environment
+    assert "AGENT_SIMULATOR_REQUIRE_AUTH=false\0" in environment and "SOME_SECRET" not in environment
+
+
 def test_a_second_up_changes_nothing_and_a_new_build_restarts(service):
-    service.up()
+    assert service.up().returncode == 0
     first = service.processes()
     assert "running already" in service.up().stdout
     assert service.processes() == first
