@@ -47,12 +47,13 @@ static int check_together(const struct config *c, struct err *err)
     if (c->session_uid_base <= NOBODY + 1 && last_uid >= NOBODY)
         return err_set(err, ERR_BAD_REQUEST, 0,
                        "%sSESSION_UID_BASE is %lld; with %lld sessions the pool would hold UID %d or %d, which belong "
-                       "to nobody", CONFIG_ENV_PREFIX, (long long)c->session_uid_base, (long long)c->max_sessions,
-                       NOBODY, NOBODY + 1);
+                       "to nobody",
+                       CONFIG_ENV_PREFIX, (long long)c->session_uid_base, (long long)c->max_sessions, NOBODY,
+                       NOBODY + 1);
     if (last_port > 65535)
-        return err_set(err, ERR_BAD_REQUEST, 0, "%sPORT_POOL_START is %lld; with %lld sessions at most %lld is possible",
-                       CONFIG_ENV_PREFIX, (long long)c->port_pool_start, (long long)c->max_sessions,
-                       (long long)(65536 - c->max_sessions));
+        return err_set(err, ERR_BAD_REQUEST, 0,
+                       "%sPORT_POOL_START is %lld; with %lld sessions at most %lld is possible", CONFIG_ENV_PREFIX,
+                       (long long)c->port_pool_start, (long long)c->max_sessions, (long long)(65536 - c->max_sessions));
     return 0;
 }
 

@@ -18,34 +18,34 @@ enum config_sandbox { SANDBOX_AUTO, SANDBOX_OFF };
 
 struct config {
     /* doors */
-    char *api_token;             /* "" = unset: the internal surface refuses everything */
+    char *api_token; /* "" = unset: the internal surface refuses everything */
     bool require_auth;
     bool restrict_custom_code;
     int64_t rate_window_s, rate_max_requests, rate_max_keys;
     int64_t max_sessions_per_actor, max_sessions, session_lifetime_s;
-    char *cors_origins;          /* comma list, "" = none */
+    char *cors_origins; /* comma list, "" = none */
     char *github_client_id, *github_client_secret, *github_redirect_uri, *deployment_url;
     char *github_url, *github_api_url;
 
     /* sessions */
     int64_t session_uid_base, port_pool_start;
     int64_t rlimit_as_gb, rlimit_cpu_s, rlimit_fsize_mb, rlimit_nproc, rlimit_nofile;
-    int64_t memory_mb, disk_mb;  /* 0 = unset */
-    double cpu_cores;            /* 0 = unset */
+    int64_t memory_mb, disk_mb; /* 0 = unset */
+    double cpu_cores;           /* 0 = unset */
     bool quota_enabled;
     int64_t detach_s, replay_bytes, warm_pool, ready_s;
-    int egress;                  /* enum config_egress */
+    int egress; /* enum config_egress */
     char *egress_allow;
-    int sandbox;                 /* enum config_sandbox */
+    int sandbox; /* enum config_sandbox */
 
     /* places and processes */
     char *state_dir, *runtime_dir, *python, *nltk_data;
-    char *program_dir;           /* where our programs are installed, /opt/agentsim/bin */
-    char *user;                  /* the service's own user, "agentsim" */
-    char *web_group;             /* nginx's group, "www-data": may connect to the worker and WebSocket sockets */
-    char *nginx, *nginx_conf;    /* program and configuration that the keeper starts; nginx "" = not ours to start */
-    int64_t workers;             /* FastCGI worker processes */
-    char *log;                   /* "text" or "json" */
+    char *program_dir;        /* where our programs are installed, /opt/agentsim/bin */
+    char *user;               /* the service's own user, "agentsim" */
+    char *web_group;          /* nginx's group, "www-data": may connect to the worker and WebSocket sockets */
+    char *nginx, *nginx_conf; /* program and configuration that the keeper starts; nginx "" = not ours to start */
+    int64_t workers;          /* FastCGI worker processes */
+    char *log;                /* "text" or "json" */
     char *log_level;
 };
 
@@ -59,7 +59,8 @@ void config_release(struct config *c); /* wipes secrets; NULL is fine */
 /* One setting by environment name or YAML path, as text, through the same checks. */
 int config_set(struct config *c, const char *key, const char *value, struct err *err);
 
-/* All settings without secrets as "NAME=value" strings, NULL-terminated, for a child's environment; free with config_env_free(). */
+/* All settings without secrets as "NAME=value" strings, NULL-terminated, for a child's environment; free with
+ * config_env_free(). */
 int config_public_env(const struct config *c, char ***ret, struct err *err);
 void config_env_free(char **env);
 

@@ -40,9 +40,9 @@ static bool printable(const char *value)
 
 static bool is_url(const char *s, size_t len)
 {
-    const char *host = len > 7 && strncmp(s, "http://", 7) == 0   ? s + 7 :
-                       len > 8 && strncmp(s, "https://", 8) == 0 ? s + 8 :
-                                                                    NULL;
+    const char *host = len > 7 && strncmp(s, "http://", 7) == 0    ? s + 7
+                       : len > 8 && strncmp(s, "https://", 8) == 0 ? s + 8
+                                                                   : NULL;
 
     return host && *host != '/' && !memchr(s, ' ', len);
 }
@@ -167,7 +167,8 @@ static int refuse(const struct config_row *row, const char *value, struct err *e
     if (buf_failed(&allowed))
         return err_nomem(err);
     if (row->flags & CONFIG_SECRET)
-        return err_set(err, ERR_BAD_REQUEST, 0, "%s has a value that is not possible; allowed: %s", row->env, allowed.data);
+        return err_set(err, ERR_BAD_REQUEST, 0, "%s has a value that is not possible; allowed: %s", row->env,
+                       allowed.data);
     return err_set(err, ERR_BAD_REQUEST, 0, "%s is \"%.100s\"; allowed: %s", row->env, value, allowed.data);
 }
 

@@ -19,10 +19,18 @@ static const char *const level_words[] = { "debug", "info", "warn", "error", NUL
     "https://editor.besser-pearl.org,http://localhost:5173,http://localhost:3000,http://localhost:8080," \
     "http://127.0.0.1:5173,http://127.0.0.1:3000,http://127.0.0.1:8080"
 
-#define BOOL(name, member, standard, help) { name, CONFIG_BOOL, AT(member), 0, 1, standard, NULL, 0, help }
-#define INT(name, member, min, max, standard, help) { name, CONFIG_INT, AT(member), min, max, standard, NULL, 0, help }
+#define BOOL(name, member, standard, help) \
+    { \
+        name, CONFIG_BOOL, AT(member), 0, 1, standard, NULL, 0, help \
+    }
+#define INT(name, member, min, max, standard, help) \
+    { \
+        name, CONFIG_INT, AT(member), min, max, standard, NULL, 0, help \
+    }
 #define TEXT(name, kind, member, min, max, standard, flags, help) \
-    { name, kind, AT(member), min, max, standard, NULL, flags, help }
+    { \
+        name, kind, AT(member), min, max, standard, NULL, flags, help \
+    }
 
 static const struct config_row doors[] = {
     TEXT(SIM "API_TOKEN", CONFIG_TEXT, api_token, 0, 4096, "", CONFIG_SECRET,
@@ -59,7 +67,8 @@ static const struct config_row sessions[] = {
     INT(SIM "WARM_POOL", warm_pool, 0, 64, "2", "Interpreters that wait ready for the next session."),
     { SIM "EGRESS", CONFIG_CHOICE, AT(egress), 0, 0, "public", egress_words, 0,
       "What agents reach: nothing, public addresses, a list, or (host) all that this machine does." },
-    TEXT(SIM "EGRESS_ALLOW", CONFIG_PEERS, egress_allow, 0, 65536, "", 0, "The list of `allow`: host:port, commas between."),
+    TEXT(SIM "EGRESS_ALLOW", CONFIG_PEERS, egress_allow, 0, 65536, "", 0,
+         "The list of `allow`: host:port, commas between."),
     { SIM "SANDBOX", CONFIG_CHOICE, AT(sandbox), 0, 0, "auto", sandbox_words, CONFIG_LENIENT,
       "`off` runs agents unconfined; anything else does not." },
     INT(SIM "SESSION_UID_BASE", session_uid_base, 1000, 2000000000, "20000", "First UID of the pool, one per session."),
@@ -86,7 +95,8 @@ static const struct config_row places[] = {
     TEXT("NLTK_DATA", CONFIG_PATH, nltk_data, 0, 4000, "/opt/nltk_data", 0, "Tokenizer data for agents."),
     TEXT(SIM "USER", CONFIG_TEXT, user, 1, 32, "agentsim", 0, "User of the service's own processes."),
     TEXT(SIM "WEB_GROUP", CONFIG_TEXT, web_group, 1, 32, "www-data", 0, "Group of nginx: may connect to our sockets."),
-    TEXT(SIM "NGINX", CONFIG_PATH, nginx, 0, 4000, "/usr/sbin/nginx", 0, "nginx to start; empty: one that is not ours."),
+    TEXT(SIM "NGINX", CONFIG_PATH, nginx, 0, 4000, "/usr/sbin/nginx", 0,
+         "nginx to start; empty: one that is not ours."),
     TEXT(SIM "NGINX_CONF", CONFIG_PATH, nginx_conf, 1, 4000, AGENTSIM_PREFIX "/nginx/agentsim.conf", 0,
          "Configuration it is started with."),
     INT(SIM "WORKERS", workers, 1, 64, "4", "FastCGI worker processes."),

@@ -35,11 +35,11 @@ enum config_flag { CONFIG_SECRET = 1, CONFIG_LENIENT = 2 /* an unknown word mean
 struct config_row {
     const char *env;
     enum config_kind kind;
-    size_t slot;               /* offset in struct config */
-    double min, max;           /* of the number; of the length in bytes for text */
-    const char *standard;      /* default, through the same checks */
-    const char *const *words;  /* NULL-terminated; CONFIG_CHOICE and CONFIG_WORD */
-    unsigned flags;            /* enum config_flag */
+    size_t slot;              /* offset in struct config */
+    double min, max;          /* of the number; of the length in bytes for text */
+    const char *standard;     /* default, through the same checks */
+    const char *const *words; /* NULL-terminated; CONFIG_CHOICE and CONFIG_WORD */
+    unsigned flags;           /* enum config_flag */
     const char *help;
 };
 
@@ -49,8 +49,8 @@ struct config_group {
     size_t len;
 };
 
-const struct config_group *config_group_at(size_t i);   /* table order; NULL past the end */
-const struct config_row *config_row_at(size_t i);       /* all groups in a row; NULL past the end */
+const struct config_group *config_group_at(size_t i);      /* table order; NULL past the end */
+const struct config_row *config_row_at(size_t i);          /* all groups in a row; NULL past the end */
 const struct config_row *config_row_find(const char *key); /* by environment name or name in the file */
 void config_row_name(const struct config_row *row, char out[CONFIG_NAME_MAX]); /* name in the file */
 
@@ -59,7 +59,7 @@ void config_row_name(const struct config_row *row, char out[CONFIG_NAME_MAX]); /
 int config_row_set(struct config *c, const struct config_row *row, const char *value, struct err *err);
 void config_row_format(const struct config *c, const struct config_row *row, struct buf *out);
 void config_row_allowed(const struct config_row *row, struct buf *out); /* "a whole number from 1 to 4096" */
-bool config_row_takes_empty(const struct config_row *row); /* else an empty value means "not set" */
+bool config_row_takes_empty(const struct config_row *row);              /* else an empty value means "not set" */
 bool config_row_is_list(const struct config_row *row);
 
 /* The settings of a file, each through config_row_set(). */

@@ -20,7 +20,8 @@ struct reader {
 
 static int refuse(const struct reader *r, const yaml_node_t *at, const char *what, const char *name)
 {
-    return err_set(r->err, ERR_BAD_REQUEST, 0, "%s, line %zu: %s \"%.80s\"", r->path, at->start_mark.line + 1, what, name);
+    return err_set(r->err, ERR_BAD_REQUEST, 0, "%s, line %zu: %s \"%.80s\"", r->path, at->start_mark.line + 1, what,
+                   name);
 }
 
 static const char *scalar(const yaml_node_t *node)

@@ -10,8 +10,8 @@
 #include "shared/json/scan.h"
 
 #define BOM "\xef\xbb\xbf"
-#define FEW_MEMBERS 12      /* objects up to this size are compared pairwise */
-#define EXACT_MAX 0x1p53    /* doubles hold every integer up to here */
+#define FEW_MEMBERS 12   /* objects up to this size are compared pairwise */
+#define EXACT_MAX 0x1p53 /* doubles hold every integer up to here */
 
 /* A member and its place, so that equal names sort by place. */
 struct member {

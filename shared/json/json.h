@@ -14,7 +14,17 @@
 #include "shared/base/err.h"
 #include "shared/json/value.h"
 
-enum json_fault { JSON_OK, JSON_INVALID, JSON_EMPTY, JSON_NUL, JSON_UTF8, JSON_DEPTH, JSON_NUMBER, JSON_TOO_MANY, JSON_NOMEM };
+enum json_fault {
+    JSON_OK,
+    JSON_INVALID,
+    JSON_EMPTY,
+    JSON_NUL,
+    JSON_UTF8,
+    JSON_DEPTH,
+    JSON_NUMBER,
+    JSON_TOO_MANY,
+    JSON_NOMEM
+};
 
 struct json_error {
     enum json_fault fault;

@@ -162,8 +162,8 @@ static int shorten_number(struct scanner *sc, size_t start, bool integer)
     sc->found->repair = true;
     if (!sc->fix)
         return 0;
-    n = isinf(v) ? snprintf(brief, sizeof(brief), "%s1e999", v < 0 ? "-" : "") :
-                   snprintf(brief, sizeof(brief), "%.17g", v);
+    n = isinf(v) ? snprintf(brief, sizeof(brief), "%s1e999", v < 0 ? "-" : "")
+                 : snprintf(brief, sizeof(brief), "%.17g", v);
     memset(sc->fix + start, ' ', len);
     memcpy(sc->fix + start, brief, (size_t)n);
     return 0;

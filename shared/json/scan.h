@@ -1,6 +1,6 @@
-/* shared/json/scan.h -- the strict reader in front of cJSON, which by itself takes too much (control characters, 01, 1.)
- * and too little (numbers of more than 63 characters, unpaired surrogates). Only json.c calls it.
- * Owns nothing, allocates nothing, recurses not. */
+/* shared/json/scan.h -- the strict reader in front of cJSON, which by itself takes too much (control characters,
+ * 01, 1.) and too little (numbers of more than 63 characters, unpaired surrogates). Only json.c calls it. Owns nothing,
+ * allocates nothing, recurses not. */
 #ifndef JSON_SCAN_H
 #define JSON_SCAN_H
 

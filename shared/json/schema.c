@@ -22,7 +22,8 @@ static const struct {
 /* Members whose values never appear in an answer. */
 static bool is_secret(const char *key)
 {
-    static const char *const keys[] = { "credentials", "env_vars", "openAiApiKey", "huggingFaceToken", "replicateApiKey" };
+    static const char *const keys[] = { "credentials", "env_vars", "openAiApiKey", "huggingFaceToken",
+                                        "replicateApiKey" };
     size_t i;
 
     for (i = 0; key && i < ARRAY_LEN(keys); i++)

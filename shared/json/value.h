@@ -12,15 +12,15 @@ enum value_kind { VALUE_NULL, VALUE_BOOL, VALUE_INT, VALUE_DOUBLE, VALUE_STRING,
 struct value {
     enum value_kind kind;
     bool boolean;
-    int64_t integer;      /* whole numbers within +-2^53 */
-    double number;        /* all other numbers; may be infinite when the document said 1e999 */
-    char *string;         /* UTF-8, no NUL inside */
-    char **keys;          /* VALUE_OBJECT: len names, else NULL */
-    struct value *items;  /* VALUE_ARRAY and VALUE_OBJECT: len values, in document order */
+    int64_t integer;     /* whole numbers within +-2^53 */
+    double number;       /* all other numbers; may be infinite when the document said 1e999 */
+    char *string;        /* UTF-8, no NUL inside */
+    char **keys;         /* VALUE_OBJECT: len names, else NULL */
+    struct value *items; /* VALUE_ARRAY and VALUE_OBJECT: len values, in document order */
     size_t len;
 };
 
-void value_release(struct value *v); /* frees what v holds; NULL is fine */
+void value_release(struct value *v);                      /* frees what v holds; NULL is fine */
 int value_copy(const struct value *v, struct value *ret); /* deep; 0, or -1 out of memory (ret untouched) */
 const struct value *value_get(const struct value *object, const char *key); /* borrowed; NULL: absent or no object */
 

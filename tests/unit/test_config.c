@@ -267,7 +267,8 @@ static void secrets_show_up_nowhere(void **state)
     assert_null(strstr(text, "t0psecret"));
     assert_non_null(strstr(text, "AGENT_SIMULATOR_API_TOKEN                     ***\n"));
     assert_non_null(strstr(text, "AGENT_SIMULATOR_MAX_SESSIONS                  7\n"));
-    assert_non_null(strstr(text, "| `AGENT_SIMULATOR_MAX_SESSIONS` | `max_sessions` | `5` | a whole number from 1 to 4096 |"));
+    assert_non_null(
+        strstr(text, "| `AGENT_SIMULATOR_MAX_SESSIONS` | `max_sessions` | `5` | a whole number from 1 to 4096 |"));
     free(text);
     assert_int_equal(config_set(&c, "api_token", "t0psecret\x01", &err), -1);
     assert_null(strstr(err.msg, "t0psecret"));

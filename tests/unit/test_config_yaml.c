@@ -22,19 +22,18 @@ static int parse(const char *text, struct config *c, struct err *err)
 
 static void settings_are_read_flat_or_nested(void **state)
 {
-    static const char text[] =
-        "# a comment\n"
-        "max_sessions: 20\n"
-        "rate_limit:\n"
-        "  window_seconds: '30'\n"
-        "  max: {requests: 9, keys: 77}\n"
-        "require_auth: no\n"
-        "api_token: \"a: b\"\n"
-        "cors_origins: [https://a, 'http://b:1']\n"
-        "egress_allow:\n"
-        "  - example.org:443\n"
-        "memory_mb: ~\n"
-        "AGENT_SIMULATOR_WORKERS: 2\n";
+    static const char text[] = "# a comment\n"
+                               "max_sessions: 20\n"
+                               "rate_limit:\n"
+                               "  window_seconds: '30'\n"
+                               "  max: {requests: 9, keys: 77}\n"
+                               "require_auth: no\n"
+                               "api_token: \"a: b\"\n"
+                               "cors_origins: [https://a, 'http://b:1']\n"
+                               "egress_allow:\n"
+                               "  - example.org:443\n"
+                               "memory_mb: ~\n"
+                               "AGENT_SIMULATOR_WORKERS: 2\n";
     struct config c;
     struct err err = { 0 };
 

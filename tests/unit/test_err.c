@@ -59,8 +59,8 @@ static void every_kind_has_a_status(void **state)
         enum err_kind kind;
         int http;
     } rows[] = {
-        { ERR_NONE, 200 },      { ERR_BAD_REQUEST, 400 }, { ERR_SCHEMA, 422 }, { ERR_AUTH, 401 },
-        { ERR_FORBIDDEN, 403 }, { ERR_NOT_FOUND, 404 },   { ERR_LIMIT, 429 },  { ERR_TOO_LARGE, 413 },
+        { ERR_NONE, 200 },      { ERR_BAD_REQUEST, 400 }, { ERR_SCHEMA, 422 },      { ERR_AUTH, 401 },
+        { ERR_FORBIDDEN, 403 }, { ERR_NOT_FOUND, 404 },   { ERR_LIMIT, 429 },       { ERR_TOO_LARGE, 413 },
         { ERR_CONFLICT, 409 },  { ERR_UPSTREAM, 502 },    { ERR_UNAVAILABLE, 503 }, { ERR_INTERNAL, 500 },
         { ERR__MAX, 500 },
     };

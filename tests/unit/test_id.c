@@ -24,9 +24,14 @@ static void ids_are_read_in_any_case_and_written_in_lower(void **state)
 static void what_is_no_id_leaves_the_output_alone(void **state)
 {
     static const char *const bad[] = {
-        "", "x", "0f8fad5bd9cb469fa16570867728950e", "0f8fad5b-d9cb-469f-a165-70867728950",
-        "0f8fad5b-d9cb-469f-a165-70867728950e0", "0f8fad5b-d9cb-469f-a165-70867728950g",
-        "0f8fad5b-d9cb-469f-a165_70867728950e", " 0f8fad5b-d9cb-469f-a165-70867728950",
+        "",
+        "x",
+        "0f8fad5bd9cb469fa16570867728950e",
+        "0f8fad5b-d9cb-469f-a165-70867728950",
+        "0f8fad5b-d9cb-469f-a165-70867728950e0",
+        "0f8fad5b-d9cb-469f-a165-70867728950g",
+        "0f8fad5b-d9cb-469f-a165_70867728950e",
+        " 0f8fad5b-d9cb-469f-a165-70867728950",
         "{f8fad5b-d9cb-469f-a165-70867728950}",
     };
     struct id id, before;

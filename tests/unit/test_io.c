@@ -211,8 +211,9 @@ static void surplus_descriptors_do_not_leak(void **state)
     } control = { 0 };
     char byte = 'x', in;
     struct iovec iov = { &byte, 1 };
-    struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.space,
-                          .msg_controllen = sizeof(control.space) };
+    struct msghdr msg = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof(control.space)
+    };
     struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
     int s[2], three[3] = { 0, 1, 2 }, got;
     size_t before;

@@ -97,9 +97,9 @@ static void a_descriptor_comes_along_or_is_closed(void **state)
 static void oversized_and_malformed_headers_are_a_broken_peer(void **state)
 {
     static const uint8_t rows[][FRAME_HEADER] = {
-        { 101, 0, 0, 0, 1, 0, 0, 0 },          /* above the receiver's maximum */
+        { 101, 0, 0, 0, 1, 0, 0, 0 }, /* above the receiver's maximum */
         { 0xff, 0xff, 0xff, 0xff, 1, 0, 0, 0 },
-        { 1, 0, 0, 0, 1, 0, 1, 0 },            /* the zero field is not */
+        { 1, 0, 0, 0, 1, 0, 1, 0 }, /* the zero field is not */
     };
     size_t i;
 

@@ -43,7 +43,7 @@ static void what_is_meant_for_another_process_is_not_taken(void **state)
     static const struct {
         const char *pid, *count, *names;
     } rows[] = {
-        { "1", "2", "a:b" }, { "", "2", "a:b" },  { "x", "2", "a:b" }, { NULL, "1", "a:b" },
+        { "1", "2", "a:b" }, { "", "2", "a:b" },    { "x", "2", "a:b" },     { NULL, "1", "a:b" },
         { NULL, "", "a:b" }, { NULL, "-1", "a:b" }, { NULL, "9999", "a:b" }, { NULL, "2", "" },
     };
     size_t i;

@@ -217,10 +217,23 @@ static void no_supervisor_is_unavailable(void **state)
 
 static void records_survive_the_wire(void **state)
 {
-    struct rpc_session s = { .actor = "ip:192.0.2.1", .state = "ready", .started_wall_ms = 1, .expires_wall_ms = 2,
-                             .attached = true, .frames = 3, .exit_reason = "", .exit_code = -9, .slot = 4 }, t;
-    struct rpc_status u = { .sessions = 1, .capacity = 5, .quarantined = 2, .sandbox = "ok", .egress = "none",
-                            .cgroup = "v2" }, v;
+    struct rpc_session s = { .actor = "ip:192.0.2.1",
+                             .state = "ready",
+                             .started_wall_ms = 1,
+                             .expires_wall_ms = 2,
+                             .attached = true,
+                             .frames = 3,
+                             .exit_reason = "",
+                             .exit_code = -9,
+                             .slot = 4 },
+                       t;
+    struct rpc_status u = { .sessions = 1,
+                            .capacity = 5,
+                            .quarantined = 2,
+                            .sandbox = "ok",
+                            .egress = "none",
+                            .cgroup = "v2" },
+                      v;
     auto_buf struct buf b;
     struct wire_in in;
     size_t n;

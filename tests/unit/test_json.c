@@ -61,10 +61,56 @@ static void what_rfc_8259_allows_is_read(void **state)
 static void what_it_forbids_is_refused(void **state)
 {
     static const char *const rows[] = {
-        " ", "nul", "True", "NaN", "Infinity", "-Infinity", "[NaN]", "-", "+1", "01", "-01", "1.", ".5", "1e", "1e+", "0x1",
-        "'a'", "\"a", "\"\\x\"", "\"\\u12g4\"", "\"\\u12\"", "\"a\nb\"", "\"a\tb\"", "[", "[1", "[1,", "[1,]", "[,1]", "[1 2]",
-        "{", "{\"a\"", "{\"a\":", "{\"a\":1", "{\"a\":1,", "{\"a\":1,}", "{a:1}", "{1:2}", "{\"a\" 1}", "{\"a\":1 \"b\":2}",
-        "[}", "{]", "1 2", "{}{}", "[]]", "null,", "/* */ 1", "\x01{}", "[1]\x0b", "\xef\xbb\xbf", "\xef\xbb\xbf\xef\xbb\xbf{}",
+        " ",
+        "nul",
+        "True",
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        "[NaN]",
+        "-",
+        "+1",
+        "01",
+        "-01",
+        "1.",
+        ".5",
+        "1e",
+        "1e+",
+        "0x1",
+        "'a'",
+        "\"a",
+        "\"\\x\"",
+        "\"\\u12g4\"",
+        "\"\\u12\"",
+        "\"a\nb\"",
+        "\"a\tb\"",
+        "[",
+        "[1",
+        "[1,",
+        "[1,]",
+        "[,1]",
+        "[1 2]",
+        "{",
+        "{\"a\"",
+        "{\"a\":",
+        "{\"a\":1",
+        "{\"a\":1,",
+        "{\"a\":1,}",
+        "{a:1}",
+        "{1:2}",
+        "{\"a\" 1}",
+        "{\"a\":1 \"b\":2}",
+        "[}",
+        "{]",
+        "1 2",
+        "{}{}",
+        "[]]",
+        "null,",
+        "/* */ 1",
+        "\x01{}",
+        "[1]\x0b",
+        "\xef\xbb\xbf",
+        "\xef\xbb\xbf\xef\xbb\xbf{}",
     };
     size_t i;
 
@@ -127,7 +173,8 @@ static void unpaired_surrogates_read_as_the_replacement_character(void **state)
         { "\"\\ud800\"", "\"\xef\xbf\xbd\"" },
         { "\"\\udc00x\"", "\"\xef\xbf\xbdx\"" },
         { "\"\\ud800\\ud800\\udc00\"", "\"\xef\xbf\xbd\xf0\x90\x80\x80\"" },
-        { "\"\\ud800\\u0041\"", "\"\xef\xbf\xbd" "A\"" },
+        { "\"\\ud800\\u0041\"", "\"\xef\xbf\xbd"
+                                "A\"" },
         { "\"\\ud800\\n\"", "\"\xef\xbf\xbd\\n\"" },
         { "{\"\\udfff\":\"\\ud83d\\ude00\"}", "{\"\xef\xbf\xbd\":\"\xf0\x9f\x98\x80\"}" },
     };
@@ -226,8 +273,11 @@ static void a_repeated_key_keeps_first_place_and_last_value(void **state)
     expect_text("{\"a\":1,\"A\":2}", "{\"a\":1,\"A\":2}");
     expect_text("{\"a\":1,\"\\u0061\":2}", "{\"a\":2}");
     expect_text("[{\"a\":1,\"a\":2},{\"b\":1,\"b\":2}]", "[{\"a\":2},{\"b\":2}]");
-    expect_text("{\"c0\":0,\"c1\":1,\"c2\":2,\"c3\":3,\"c4\":4,\"c5\":5,\"c6\":6,\"c7\":7,\"c8\":8,\"c9\":9,\"d0\":0,\"d1\":1,\"d2\":2,"
-           "\"c3\":33,\"d2\":22,\"c3\":333,\"c0\":9}", "{\"c0\":9,\"c1\":1,\"c2\":2,\"c3\":333,\"c4\":4,\"c5\":5,\"c6\":6,\"c7\":7,\"c8\":8,\"c9\":9,\"d0\":0,\"d1\":1,\"d2\":22}");
+    expect_text("{\"c0\":0,\"c1\":1,\"c2\":2,\"c3\":3,\"c4\":4,\"c5\":5,\"c6\":6,\"c7\":7,\"c8\":8,\"c9\":9,\"d0\":0,"
+                "\"d1\":1,\"d2\":2,"
+                "\"c3\":33,\"d2\":22,\"c3\":333,\"c0\":9}",
+                "{\"c0\":9,\"c1\":1,\"c2\":2,\"c3\":333,\"c4\":4,\"c5\":5,\"c6\":6,\"c7\":7,\"c8\":8,\"c9\":9,\"d0\":0,"
+                "\"d1\":1,\"d2\":22}");
 }
 
 /* 400 000 members, each name twice: quadratic work would take minutes. */
@@ -274,7 +324,9 @@ static void members_are_found_by_exact_name(void **state)
 static void values_own_a_copy_in_document_order(void **state)
 {
     struct json_error e;
-    cJSON *tree = parse("{\"b\":[1,2.5,-9007199254740992,1e300],\"a\":{\"t\":true,\"f\":false,\"n\":null,\"s\":\"x\"},\"e\":[],\"o\":{}}", &e);
+    cJSON *tree = parse("{\"b\":[1,2.5,-9007199254740992,1e300],\"a\":{\"t\":true,\"f\":false,\"n\":null,\"s\":\"x\"},"
+                        "\"e\":[],\"o\":{}}",
+                        &e);
     const struct value *list, *object;
     struct value v;
 
@@ -323,8 +375,9 @@ static void *hooked(size_t size)
 
 static void short_memory_leaves_nothing_behind(void **state)
 {
-    static const char text[] = "{\"a\":[1,2,{\"b\":\"\\ud800\"}],\"a\":\"x\",\"c\":3,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1,\"j\":1,"
-                               "\"k\":1,\"l\":{\"m\":[true]}}";
+    static const char text[] =
+        "{\"a\":[1,2,{\"b\":\"\\ud800\"}],\"a\":\"x\",\"c\":3,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1,\"j\":1,"
+        "\"k\":1,\"l\":{\"m\":[true]}}";
     cJSON_Hooks hooks = { hooked, free };
 
     (void)state;

@@ -12,9 +12,9 @@
 #include "tests/support/oom.h"
 
 static const struct field_rule rules[] = {
-    { "title", FIELD_STRING, true, false },      { "model", FIELD_OBJECT, true, false },
-    { "config", FIELD_OBJECT, false, true },     { "flag", FIELD_BOOL, false, false },
-    { "list", FIELD_ARRAY, false, true },        { "any", FIELD_ANY, false, false },
+    { "title", FIELD_STRING, true, false },       { "model", FIELD_OBJECT, true, false },
+    { "config", FIELD_OBJECT, false, true },      { "flag", FIELD_BOOL, false, false },
+    { "list", FIELD_ARRAY, false, true },         { "any", FIELD_ANY, false, false },
     { "credentials", FIELD_OBJECT, false, true },
 };
 static const struct field_rule keys[] = { { "openAiApiKey", FIELD_STRING, false, true } };
@@ -40,7 +40,8 @@ static void a_fitting_body_has_no_faults(void **state)
     (void)state;
     expect("{\"title\":\"\",\"model\":{}}", "", 0);
     expect("{\"more\":1,\"title\":\"x\",\"model\":{\"a\":1},\"config\":null,\"flag\":true,\"list\":[],\"any\":3,"
-           "\"credentials\":{\"openAiApiKey\":\"k\"}}", "", 0);
+           "\"credentials\":{\"openAiApiKey\":\"k\"}}",
+           "", 0);
     expect("{\"title\":\"x\",\"model\":{},\"credentials\":null}", "", 0);
 }
 
@@ -49,15 +50,23 @@ static void faults_come_in_the_order_of_the_rules(void **state)
     (void)state;
     expect("{}",
            "[{\"type\":\"missing\",\"loc\":[\"body\",\"title\"],\"msg\":\"Field required\",\"input\":{}},"
-           "{\"type\":\"missing\",\"loc\":[\"body\",\"model\"],\"msg\":\"Field required\",\"input\":{}}]", 2);
-    expect("{\"model\":[1],\"title\":1.5,\"flag\":1,\"list\":{},\"config\":\"\"}",
-           "[{\"type\":\"string_type\",\"loc\":[\"body\",\"title\"],\"msg\":\"Input should be a valid string\",\"input\":1.5},"
-           "{\"type\":\"dict_type\",\"loc\":[\"body\",\"model\"],\"msg\":\"Input should be a valid dictionary\",\"input\":[1]},"
-           "{\"type\":\"dict_type\",\"loc\":[\"body\",\"config\"],\"msg\":\"Input should be a valid dictionary\",\"input\":\"\"},"
-           "{\"type\":\"bool_type\",\"loc\":[\"body\",\"flag\"],\"msg\":\"Input should be a valid boolean\",\"input\":1},"
-           "{\"type\":\"list_type\",\"loc\":[\"body\",\"list\"],\"msg\":\"Input should be a valid list\",\"input\":{}}]", 5);
+           "{\"type\":\"missing\",\"loc\":[\"body\",\"model\"],\"msg\":\"Field required\",\"input\":{}}]",
+           2);
+    expect(
+        "{\"model\":[1],\"title\":1.5,\"flag\":1,\"list\":{},\"config\":\"\"}",
+        "[{\"type\":\"string_type\",\"loc\":[\"body\",\"title\"],\"msg\":\"Input should be a valid "
+        "string\",\"input\":1.5},"
+        "{\"type\":\"dict_type\",\"loc\":[\"body\",\"model\"],\"msg\":\"Input should be a valid "
+        "dictionary\",\"input\":[1]},"
+        "{\"type\":\"dict_type\",\"loc\":[\"body\",\"config\"],\"msg\":\"Input should be a valid "
+        "dictionary\",\"input\":\"\"},"
+        "{\"type\":\"bool_type\",\"loc\":[\"body\",\"flag\"],\"msg\":\"Input should be a valid boolean\",\"input\":1},"
+        "{\"type\":\"list_type\",\"loc\":[\"body\",\"list\"],\"msg\":\"Input should be a valid list\",\"input\":{}}]",
+        5);
     expect("{\"title\":null,\"model\":{}}",
-           "[{\"type\":\"string_type\",\"loc\":[\"body\",\"title\"],\"msg\":\"Input should be a valid string\",\"input\":null}]", 1);
+           "[{\"type\":\"string_type\",\"loc\":[\"body\",\"title\"],\"msg\":\"Input should be a valid "
+           "string\",\"input\":null}]",
+           1);
 }
 
 static void credentials_never_come_back(void **state)
@@ -65,13 +74,16 @@ static void credentials_never_come_back(void **state)
     (void)state;
     expect("{\"title\":\"x\",\"credentials\":{\"openAiApiKey\":\"sk-1\"}}",
            "[{\"type\":\"missing\",\"loc\":[\"body\",\"model\"],\"msg\":\"Field required\","
-           "\"input\":{\"title\":\"x\",\"credentials\":\"***\"}}]", 1);
+           "\"input\":{\"title\":\"x\",\"credentials\":\"***\"}}]",
+           1);
     expect("{\"title\":\"x\",\"model\":{},\"credentials\":\"sk-1\"}",
            "[{\"type\":\"dict_type\",\"loc\":[\"body\",\"credentials\"],\"msg\":\"Input should be a valid dictionary\","
-           "\"input\":\"***\"}]", 1);
+           "\"input\":\"***\"}]",
+           1);
     expect("{\"title\":\"x\",\"model\":{},\"credentials\":{\"openAiApiKey\":[\"sk-1\"]}}",
            "[{\"type\":\"string_type\",\"loc\":[\"body\",\"credentials\",\"openAiApiKey\"],"
-           "\"msg\":\"Input should be a valid string\",\"input\":\"***\"}]", 1);
+           "\"msg\":\"Input should be a valid string\",\"input\":\"***\"}]",
+           1);
 }
 
 static void long_inputs_are_not_repeated(void **state)
@@ -80,7 +92,10 @@ static void long_inputs_are_not_repeated(void **state)
 
     (void)state;
     snprintf(text, sizeof(text), "{\"title\":[\"%05000d\"],\"model\":{}}", 0);
-    expect(text, "[{\"type\":\"string_type\",\"loc\":[\"body\",\"title\"],\"msg\":\"Input should be a valid string\",\"input\":[]}]", 1);
+    expect(text,
+           "[{\"type\":\"string_type\",\"loc\":[\"body\",\"title\"],\"msg\":\"Input should be a valid "
+           "string\",\"input\":[]}]",
+           1);
     snprintf(text, sizeof(text), "{\"title\":\"t\",\"x\":\"%05000d\"}", 0);
     expect(text, "[{\"type\":\"missing\",\"loc\":[\"body\",\"model\"],\"msg\":\"Field required\",\"input\":{}}]", 1);
 }
@@ -94,8 +109,9 @@ static void a_body_that_is_no_object_is_one_fault(void **state)
     (void)state;
     buf_init(&b, 1000);
     assert_int_equal(json_check_fields(body, rules, ARRAY_LEN(rules), &b), 1);
-    assert_string_equal(b.data, "[{\"type\":\"model_attributes_type\",\"loc\":[\"body\"],\"msg\":\"Input should be a valid dictionary "
-                                "or object to extract fields from\",\"input\":[1]}]");
+    assert_string_equal(
+        b.data, "[{\"type\":\"model_attributes_type\",\"loc\":[\"body\"],\"msg\":\"Input should be a valid dictionary "
+                "or object to extract fields from\",\"input\":[1]}]");
     buf_clear(&b);
     json_body_not_object(NULL, &b);
     assert_non_null(strstr(b.data, "\"input\":null}]"));
@@ -111,12 +127,14 @@ static void bodies_that_are_no_json_say_where_and_why(void **state)
     buf_init(&b, 1000);
     assert_null(json_parse("{\"a\":\xc3\xa9", 7, &e));
     json_body_fault(&e, &b);
-    assert_string_equal(b.data, "[{\"type\":\"json_invalid\",\"loc\":[\"body\",5],\"msg\":\"JSON decode error\",\"input\":{},"
-                                "\"ctx\":{\"error\":\"A value is expected here\"}}]");
+    assert_string_equal(b.data,
+                        "[{\"type\":\"json_invalid\",\"loc\":[\"body\",5],\"msg\":\"JSON decode error\",\"input\":{},"
+                        "\"ctx\":{\"error\":\"A value is expected here\"}}]");
     buf_clear(&b);
     assert_null(json_parse("", 0, &e));
     json_body_fault(&e, &b);
-    assert_string_equal(b.data, "[{\"type\":\"missing\",\"loc\":[\"body\"],\"msg\":\"Field required\",\"input\":null}]");
+    assert_string_equal(b.data,
+                        "[{\"type\":\"missing\",\"loc\":[\"body\"],\"msg\":\"Field required\",\"input\":null}]");
 }
 
 static void short_memory_leaves_a_failed_buffer(void **state)

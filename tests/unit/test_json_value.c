@@ -30,8 +30,12 @@ static void copies_are_deep(void **state)
 static void scalars_copy_as_they_are(void **state)
 {
     struct value rows[] = {
-        { .kind = VALUE_NULL }, { .kind = VALUE_BOOL, .boolean = true }, { .kind = VALUE_INT, .integer = -3 },
-        { .kind = VALUE_DOUBLE, .number = 0.5 }, { .kind = VALUE_ARRAY }, { .kind = VALUE_OBJECT },
+        { .kind = VALUE_NULL },
+        { .kind = VALUE_BOOL, .boolean = true },
+        { .kind = VALUE_INT, .integer = -3 },
+        { .kind = VALUE_DOUBLE, .number = 0.5 },
+        { .kind = VALUE_ARRAY },
+        { .kind = VALUE_OBJECT },
     };
     size_t i;
 

@@ -50,7 +50,8 @@ static void a_line_stays_a_line(void **state)
     log_warn("a\nb\x1b[31m\x7f \xc3\xa9 \xff\xe2\x80\xa8 end");
     log_context(NULL, NULL);
     caught(&out);
-    assert_non_null(strstr(out.data, "] warn: request=req session=ses a\\u000ab\\u001b[31m\\u007f \xc3\xa9 \\xff\\u2028 end\n"));
+    assert_non_null(
+        strstr(out.data, "] warn: request=req session=ses a\\u000ab\\u001b[31m\\u007f \xc3\xa9 \\xff\\u2028 end\n"));
     assert_ptr_equal(strchr(out.data, '\n'), out.data + out.len - 1);
 }
 

@@ -17,7 +17,9 @@ static void paths_are_cleaned(void **state)
     } rows[] = {
         { "a/b", "a/b" },
         { "  a/b\t", "a/b" },
-        { "\xc2\xa0" "a\xe3\x80\x80", "a" },
+        { "\xc2\xa0"
+          "a\xe3\x80\x80",
+          "a" },
         { "a\\b", "a/b" },
         { "/a//b/", "a/b" },
         { "./a/./b", "a/b" },
@@ -42,7 +44,8 @@ static void paths_are_cleaned(void **state)
 
 static void paths_that_escape_or_name_nothing_are_refused(void **state)
 {
-    static const char *const raw[] = { "..", "../x", "a/../b", "a\\..\\b", "/..", "C:..", " .. ", "", " ", "/", ".", "C:", "././" };
+    static const char *const raw[] = { "..", "../x", "a/../b", "a\\..\\b", "/..", "C:..", " .. ",
+                                       "",   " ",    "/",      ".",        "C:",  "././" };
     size_t i;
 
     (void)state;
@@ -97,7 +100,7 @@ static void stems_are_safe_file_names(void **state)
     static const struct {
         const char *name, *stem;
     } rows[] = {
-        { "agent", "agent" }, { "a b/c", "a_b_c" }, { "..hidden", "hidden" }, { "", "unnamed" },
+        { "agent", "agent" }, { "a b/c", "a_b_c" },  { "..hidden", "hidden" }, { "", "unnamed" },
         { "...", "unnamed" }, { "\xc3\xa9x", "_x" }, { "a.b_C9", "a.b_C9" },
     };
     char long_name[301];
