@@ -1,11 +1,14 @@
 #!/bin/bash
 # Installs the Debian packages of the named groups: packages.sh [build|run|test|lint]...
+# With `run` it also makes the system user that the service's processes belong to.
 # Quick when all are there; otherwise it needs root, Debian 12 and the package archive.
 set -euo pipefail
 shopt -s inherit_errexit
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=docker/install/say.sh
 . "$here/say.sh"
+# shellcheck source=docker/install/service.sh
+. "$here/service.sh"
 
 wanted() { # wanted GROUP...: prints their packages
     local group
@@ -73,6 +76,7 @@ packages=$(wanted "$@")
 # shellcheck disable=SC2086 # package names hold no blanks
 lacking=$(missing $packages)
 if [ -z "$lacking" ]; then
+    [[ " $* " != *" run "* ]] || make_user
     say "packages: ready"
     exit 0
 fi
@@ -91,4 +95,5 @@ install_packages $lacking
 if [ -n "$no_nginx" ] && [ -e /etc/init.d/nginx ]; then
     update-rc.d nginx disable > /dev/null 2>&1 || true
 fi
+[[ " $* " != *" run "* ]] || make_user
 say "packages: ready"

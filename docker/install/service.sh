@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What up.sh and down.sh both know about the running service; they source it after say.sh.
+# What several scripts know about the running service; they source it after say.sh.
 
 prefix=${AGENTSIM_PREFIX:-/opt/agentsim}
 # Used by the scripts that source this:
@@ -9,6 +9,15 @@ run_dir=${AGENT_SIMULATOR_RUNTIME_DIR:-/run/agentsim}
 settings=${AGENTSIM_SETTINGS:-/etc/agentsim/agentsim.yaml}
 # shellcheck disable=SC2034
 service_log=${AGENTSIM_LOG:-/var/log/agentsim/agentsim.log}
+
+user=${AGENT_SIMULATOR_USER:-agentsim}
+
+# The service's own user, who owns nothing and cannot sign in.
+make_user() {
+    ! getent passwd "$user" > /dev/null || return 0
+    useradd --system --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin "$user" ||
+        fail "the system user '$user' is missing and could not be made: run this as root"
+}
 
 # Prints the process ids of programs installed below PREFIX whose names match the pattern. The
 # kernel's link says what a process really runs; a pid file may be older than the machine's start.

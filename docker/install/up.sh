@@ -12,7 +12,6 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=docker/install/service.sh
 . "$here/service.sh"
 
-user=${AGENT_SIMULATOR_USER:-agentsim}
 state_dir=${AGENT_SIMULATOR_STATE_DIR:-/var/lib/agentsim}
 
 setting() { # setting NAME: what the environment or else the settings file says; nothing if neither does
@@ -80,8 +79,7 @@ check_ports() {
 
 prepare() {
     local group
-    getent passwd "$user" > /dev/null ||
-        useradd --system --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin "$user"
+    make_user
     group=$(id -gn "$user")
     install -d -m 755 "$run_dir" "$state_dir"
     install -d -m 750 -g "$group" "$(dirname "$settings")"
