@@ -51,7 +51,7 @@ static int get_attached(struct wire_in *in, struct hold_event *e)
 {
     e->attached.from = wire_get_u64(in);
     e->attached.lost = wire_get_u64(in);
-    return e->attached.from > 0 && e->attached.lost < e->attached.from ? 0 : -1;
+    return e->attached.from > 0 ? 0 : -1;
 }
 
 static int get_frame(struct wire_in *in, struct hold_event *e)

@@ -43,14 +43,17 @@ enum hold_type {
                          where delivery stopped, that is behind the last frame written to an earlier attach connection */
     HOLD_SEND,        /* bytes: one text frame of the browser, for the agent */
     /* attach: holder -> supervisor */
-    HOLD_ATTACHED,    /* u64 from, u64 lost: number of the next frame; frames after `after` that are gone */
+    HOLD_ATTACHED,    /* u64 from, u64 lost: number of the next frame; frames after `after` that are gone. Numbers are the
+                         client's count: from is after + 1 even when frames were lost, and 1 for HOLD_AFTER_DELIVERED */
     HOLD_FRAME,       /* u64 number, bytes: one text frame for the browser (the agent's, or stdout, state_change, error) */
     HOLD_EXIT,        /* u8 enum hold_reason, u32 code: after the last frame; the connection ends */
 
     /* files: worker -> holder */
     HOLD_LIST = 96, /* u64 most content bytes per file: listing with contents */
-    HOLD_READ,      /* str path: one file */
-    HOLD_WALK,      /* nothing: listing and all contents, in HOLD_DATA chunks after each HOLD_ENTRY (archive) */
+    HOLD_READ,      /* str path: one file: HOLD_ENTRY without content, its HOLD_DATA, HOLD_LAST; or HOLD_FAILED */
+    HOLD_WALK,      /* nothing: listing and all contents, in HOLD_DATA chunks after each HOLD_ENTRY (archive).
+                       A file may change meanwhile: its HOLD_DATA can be less than the size announced, never more.
+                       One request per connection; tmp/ is neither listed nor read */
     /* files: holder -> worker */
     HOLD_ENTRY,     /* u8 enum hold_entry, bytes path, u64 size, u8 has content, bytes content (when it fits the limit) */
     HOLD_DATA,      /* bytes: part of the file asked for, or of the entry just named */
