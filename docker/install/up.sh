@@ -147,8 +147,7 @@ start() {
         exec setsid env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "${environment[@]}" \
             "$prefix/bin/agentsim-keeper" < /dev/null >> "$service_log" 2>&1
     ) &
-    keeper=$!
-    printf '%s\n' "$keeper" > "$run_dir/keeper.pid"
+    keeper=$! # the same process becomes the keeper, which writes its own keeper.pid
     (umask 077 && printf '%s\n' "$identity" > "$run_dir/started-from")
 }
 

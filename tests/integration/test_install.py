@@ -116,6 +116,9 @@ static pid_t nginx;
 static void stop(int s) { (void)s; kill(nginx, SIGTERM); waitpid(nginx, NULL, 0); _exit(0); }
 int main(void)
 {
+    FILE *f = fopen(RUN "/keeper.pid", "w");
+    if (!f || fprintf(f, "%d\n", (int)getpid()) < 0 || fclose(f) != 0)
+        return 4;
     if (getenv("AGENTSIM_TEST_DIES")) { fprintf(stderr, "no, thank you\n"); return 3; }
     signal(SIGTERM, getenv("AGENTSIM_TEST_DEAF") ? SIG_IGN : stop);
     if ((nginx = fork()) == 0)
@@ -150,7 +153,7 @@ class Service:
         (self.prefix / "nginx").mkdir()
         (self.prefix / "build-id").write_text("1\n")
         (folder / "keeper.c").write_text(KEEPER)
-        subprocess.run(["gcc", f'-DPREFIX="{self.prefix}"', "-o", self.prefix / "bin" / "agentsim-keeper",
+        subprocess.run(["gcc", f'-DPREFIX="{self.prefix}"', f'-DRUN="{folder}/run"', "-o", self.prefix / "bin" / "agentsim-keeper",
                         folder / "keeper.c"], check=True)
         self.configure()
         self.env = os.environ | {
