@@ -19,12 +19,12 @@ static int enter(struct ytree *node, const char *path, struct err *err)
         ytree_make_mapping(node);
     if (node->kind == YTREE_MAPPING)
         return 0;
-    return err_set(err, ERR_BAD_REQUEST, 0, "config.yaml: \"%s\" is %s, but has to be a mapping",
-                   path, kinds[node->kind]);
+    return err_set(err, ERR_BAD_REQUEST, 0, "config.yaml: \"%s\" is %s, but has to be a mapping", path,
+                   kinds[node->kind]);
 }
 
-static int override(struct ytree *root, const char *const parts[PATH_PARTS_MAX], const char *value,
-                    bool plain, struct err *err)
+static int override(struct ytree *root, const char *const parts[PATH_PARTS_MAX], const char *value, bool plain,
+                    struct err *err)
 {
     char path[96] = "";
     struct ytree *node = root;
@@ -51,8 +51,7 @@ bool config_overrides_any(const struct generate_options *o)
     const struct credentials *c = o->credentials;
 
     return given(o->host) || o->port ||
-           (c && (given(c->openai_api_key) || given(c->huggingface_token) ||
-                  given(c->replicate_api_key)));
+           (c && (given(c->openai_api_key) || given(c->huggingface_token) || given(c->replicate_api_key)));
 }
 
 int config_override_tree(struct ytree *root, const struct generate_options *o, struct err *err)
@@ -77,14 +76,12 @@ int config_override_tree(struct ytree *root, const struct generate_options *o, s
     if (root->kind != YTREE_MAPPING)
         return err_set(err, ERR_BAD_REQUEST, 0, "config.yaml has to be a mapping");
     for (i = 0; i < ARRAY_LEN(rows); i++)
-        if (given(rows[i].value) &&
-            override(root, rows[i].parts, rows[i].value, rows[i].plain, err) < 0)
+        if (given(rows[i].value) && override(root, rows[i].parts, rows[i].value, rows[i].plain, err) < 0)
             return -1;
     return 0;
 }
 
-int config_yaml_override(const char *yaml, size_t len, const struct generate_options *o, char **ret,
-                         struct err *err)
+int config_yaml_override(const char *yaml, size_t len, const struct generate_options *o, char **ret, struct err *err)
 {
     struct ytree root = { 0 };
     int result;

@@ -10,11 +10,11 @@
 #define CONFIG_MAX (64u << 20)
 #define OLLAMA_URL "http://localhost:11434"
 
-#define KEY   "YOUR-API-KEY"
-#define LINK  "websocket.streamlit."
-#define CHAT  LINK "chat."
+#define KEY "YOUR-API-KEY"
+#define LINK "websocket.streamlit."
+#define CHAT LINK "chat."
 #define TOKEN "YOUR-PERSONAL-TOKEN"
-#define HOOK  "YOUR-WEBHOOK-TOKEN"
+#define HOOK "YOUR-WEBHOOK-TOKEN"
 
 /* Path below the root, value as YAML reads it. Order is the order in the file. */
 static const struct config_row {
@@ -60,12 +60,8 @@ static const struct config_row {
 };
 
 static const struct config_row db_rows[] = {
-    { "dialect", "postgresql" },
-    { "host", "YOUR-DB-HOST" },
-    { "port", "5432" },
-    { "database", "YOUR-DB-NAME" },
-    { "username", "YOUR-DB-USERNAME" },
-    { "password", "YOUR-DB-PASSWORD" },
+    { "dialect", "postgresql" },    { "host", "YOUR-DB-HOST" },         { "port", "5432" },
+    { "database", "YOUR-DB-NAME" }, { "username", "YOUR-DB-USERNAME" }, { "password", "YOUR-DB-PASSWORD" },
 };
 
 /* The node at a dotted path of ours, made on the way. */
@@ -86,8 +82,7 @@ static struct ytree *at_path(struct ytree *root, const char *path, struct err *e
     return root;
 }
 
-static int set_path(struct ytree *root, const char *path, const char *value, bool plain,
-                    struct err *err)
+static int set_path(struct ytree *root, const char *path, const char *value, bool plain, struct err *err)
 {
     struct ytree *node = at_path(root, path, err);
 
@@ -138,8 +133,7 @@ static const char *ollama_url(const struct model *m)
         if (!str_eq(m->llms[i].provider->name, "ollama"))
             continue;
         url = value_get(&m->llms[i].parameters, "base_url");
-        return url && url->kind == VALUE_STRING && url->string && *url->string ? url->string
-                                                                               : OLLAMA_URL;
+        return url && url->kind == VALUE_STRING && url->string && *url->string ? url->string : OLLAMA_URL;
     }
     return NULL;
 }
@@ -153,8 +147,7 @@ int config_yaml_default(const struct model *m, bool session, struct ytree *ret, 
     for (i = 0; i < ARRAY_LEN(rows); i++)
         if (set_path(&root, rows[i].path, rows[i].value, true, err) < 0)
             goto fail;
-    if ((url && set_path(&root, "nlp.ollama.base_url", url, false, err) < 0) ||
-        add_databases(&root, session, err) < 0)
+    if ((url && set_path(&root, "nlp.ollama.base_url", url, false, err) < 0) || add_databases(&root, session, err) < 0)
         goto fail;
     *ret = root;
     return 0;
@@ -163,8 +156,7 @@ fail:
     return -1;
 }
 
-static int default_text(const struct model *m, const struct generate_options *o, char **ret,
-                        struct err *err)
+static int default_text(const struct model *m, const struct generate_options *o, char **ret, struct err *err)
 {
     struct ytree root = { 0 };
     int result;
@@ -178,8 +170,7 @@ static int default_text(const struct model *m, const struct generate_options *o,
     return result;
 }
 
-int generate_config_yaml(const struct model *m, const struct generate_options *o, char **ret,
-                         struct err *err)
+int generate_config_yaml(const struct model *m, const struct generate_options *o, char **ret, struct err *err)
 {
     auto_free char *repaired = NULL;
 
@@ -221,8 +212,8 @@ static const char *read_line(const char *text, struct line *ret)
 
 static bool word_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-' || (unsigned char)c >= 0x80;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           (unsigned char)c >= 0x80;
 }
 
 /* A line that is only "- word:". */

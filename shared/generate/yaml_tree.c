@@ -93,8 +93,7 @@ struct ytree *ytree_add(struct ytree *mapping, const char *key, struct err *err)
         err_nomem(err);
         return NULL;
     }
-    mapping->items[mapping->len - 2] =
-        (struct ytree){ .kind = YTREE_SCALAR, .text = copy, .plain = true };
+    mapping->items[mapping->len - 2] = (struct ytree){ .kind = YTREE_SCALAR, .text = copy, .plain = true };
     made = &mapping->items[mapping->len - 1];
     made->kind = YTREE_MAPPING;
     return made;
@@ -142,14 +141,12 @@ static int spend(struct reader *r, size_t nodes, size_t bytes, size_t line)
     r->nodes += nodes;
     r->bytes += bytes;
     if (r->nodes > YTREE_NODES_MAX || r->bytes > YTREE_BYTES_MAX)
-        return fail_at(r, line,
-                       "the document is too large, or too large once its aliases are expanded");
+        return fail_at(r, line, "the document is too large, or too large once its aliases are expanded");
     return 0;
 }
 
 /* Copies may stand inside copies, so depth is counted here too. */
-static int copy_tree(struct reader *r, const struct ytree *from, unsigned depth, struct ytree *ret,
-                     size_t line)
+static int copy_tree(struct reader *r, const struct ytree *from, unsigned depth, struct ytree *ret, size_t line)
 {
     size_t i;
 
@@ -184,8 +181,7 @@ static struct anchor *find_anchor(struct reader *r, const char *name)
 
 /* An anchor is known only once its node is complete: a node that contains itself is refused as
  * unknown. */
-static int keep_anchor(struct reader *r, const yaml_char_t *name, unsigned depth,
-                       const struct ytree *tree, size_t line)
+static int keep_anchor(struct reader *r, const yaml_char_t *name, unsigned depth, const struct ytree *tree, size_t line)
 {
     struct anchor a = { .name = mem_strdup((const char *)name) };
     void *array = r->anchors;
@@ -265,8 +261,7 @@ static int read_items(struct reader *r, yaml_event_type_t end, unsigned depth, s
         }
         item = grow(ret);
         result = item ? read_node(r, &e, depth + 1, item) : err_nomem(r->err);
-        if (result == 0 && end == YAML_MAPPING_END_EVENT && ret->len % 2 &&
-            item->kind != YTREE_SCALAR)
+        if (result == 0 && end == YAML_MAPPING_END_EVENT && ret->len % 2 && item->kind != YTREE_SCALAR)
             result = fail_at(r, e.start_mark.line, "a key has to be a text or a number");
         yaml_event_delete(&e);
         if (result < 0)
@@ -274,8 +269,7 @@ static int read_items(struct reader *r, yaml_event_type_t end, unsigned depth, s
     }
 }
 
-static int read_collection(struct reader *r, const yaml_event_t *e, unsigned depth,
-                           struct ytree *ret)
+static int read_collection(struct reader *r, const yaml_event_t *e, unsigned depth, struct ytree *ret)
 {
     bool mapping = e->type == YAML_MAPPING_START_EVENT;
     const yaml_char_t *tag = mapping ? e->data.mapping_start.tag : e->data.sequence_start.tag;
@@ -283,8 +277,7 @@ static int read_collection(struct reader *r, const yaml_event_t *e, unsigned dep
 
     if (depth >= YTREE_DEPTH_MAX)
         return fail_at(r, line, "the document is nested too deeply");
-    if (check_tag(r, tag, mapping ? YAML_MAP_TAG : YAML_SEQ_TAG, line) < 0 ||
-        spend(r, 1, 0, line) < 0)
+    if (check_tag(r, tag, mapping ? YAML_MAP_TAG : YAML_SEQ_TAG, line) < 0 || spend(r, 1, 0, line) < 0)
         return -1;
     ret->kind = mapping ? YTREE_MAPPING : YTREE_SEQUENCE;
     if (read_items(r, mapping ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT, depth, ret) < 0)
@@ -384,8 +377,7 @@ static int drop_repeated(struct reader *r, struct ytree *mapping)
 }
 
 /* Copies the pairs of from behind those of ret. */
-static int take_pairs(struct reader *r, const struct ytree *from, unsigned depth, struct ytree *ret,
-                      size_t line)
+static int take_pairs(struct reader *r, const struct ytree *from, unsigned depth, struct ytree *ret, size_t line)
 {
     size_t i;
 
@@ -417,8 +409,7 @@ static int merge(struct reader *r, struct ytree *mapping, unsigned depth, size_t
     size_t i;
 
     for (i = 0; i + 1 < mapping->len; i += 2)
-        if (is_merge(&mapping->items[i]) &&
-            take_pairs(r, &mapping->items[i + 1], depth, &merged, line) < 0)
+        if (is_merge(&mapping->items[i]) && take_pairs(r, &mapping->items[i + 1], depth, &merged, line) < 0)
             goto fail;
     for (i = 0; i + 1 < mapping->len; i += 2) {
         if (is_merge(&mapping->items[i]))
@@ -498,8 +489,7 @@ int ytree_parse(const char *text, size_t len, struct ytree *ret, struct err *err
     int result;
 
     if (len > YTREE_BYTES_MAX)
-        return err_set(err, ERR_BAD_REQUEST, 0, "config.yaml has more than %u bytes",
-                       YTREE_BYTES_MAX);
+        return err_set(err, ERR_BAD_REQUEST, 0, "config.yaml has more than %u bytes", YTREE_BYTES_MAX);
     if (!yaml_parser_initialize(&r.parser))
         return err_nomem(err);
     yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
@@ -534,9 +524,8 @@ static int write_scalar(yaml_emitter_t *out, const struct ytree *t)
     const char *text = t->plain && !*t->text ? "null" : t->text;
     yaml_event_t e;
 
-    return yaml_scalar_event_initialize(
-               &e, NULL, NULL, (const yaml_char_t *)text, (int)strlen(text), 1, 1,
-               t->plain ? YAML_PLAIN_SCALAR_STYLE : YAML_DOUBLE_QUOTED_SCALAR_STYLE) &&
+    return yaml_scalar_event_initialize(&e, NULL, NULL, (const yaml_char_t *)text, (int)strlen(text), 1, 1,
+                                        t->plain ? YAML_PLAIN_SCALAR_STYLE : YAML_DOUBLE_QUOTED_SCALAR_STYLE) &&
            yaml_emitter_emit(out, &e);
 }
 
@@ -549,8 +538,7 @@ static int write_node(yaml_emitter_t *out, const struct ytree *t)
         return write_scalar(out, t);
     if (!(t->kind == YTREE_MAPPING
               ? yaml_mapping_start_event_initialize(&e, NULL, NULL, 1, YAML_BLOCK_MAPPING_STYLE)
-              : yaml_sequence_start_event_initialize(&e, NULL, NULL, 1,
-                                                     YAML_BLOCK_SEQUENCE_STYLE)) ||
+              : yaml_sequence_start_event_initialize(&e, NULL, NULL, 1, YAML_BLOCK_SEQUENCE_STYLE)) ||
         !yaml_emitter_emit(out, &e))
         return 0;
     for (i = 0; i < t->len; i++)
@@ -565,11 +553,9 @@ static int write_document(yaml_emitter_t *out, const struct ytree *t)
 {
     yaml_event_t e;
 
-    return yaml_stream_start_event_initialize(&e, YAML_UTF8_ENCODING) &&
-           yaml_emitter_emit(out, &e) &&
-           yaml_document_start_event_initialize(&e, NULL, NULL, NULL, 1) &&
-           yaml_emitter_emit(out, &e) && write_node(out, t) &&
-           yaml_document_end_event_initialize(&e, 1) && yaml_emitter_emit(out, &e) &&
+    return yaml_stream_start_event_initialize(&e, YAML_UTF8_ENCODING) && yaml_emitter_emit(out, &e) &&
+           yaml_document_start_event_initialize(&e, NULL, NULL, NULL, 1) && yaml_emitter_emit(out, &e) &&
+           write_node(out, t) && yaml_document_end_event_initialize(&e, 1) && yaml_emitter_emit(out, &e) &&
            yaml_stream_end_event_initialize(&e) && yaml_emitter_emit(out, &e);
 }
 

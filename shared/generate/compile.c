@@ -1,0 +1,100 @@
+#include "shared/generate/compile.h"
+
+#include <string.h>
+
+#include "shared/base/str.h"
+#include "shared/diagram/check.h"
+#include "shared/diagram/read.h"
+#include "shared/python/parser.h"
+
+void compiled_release(struct compiled *c)
+{
+    if (!c)
+        return;
+    bundle_release(&c->bundle);
+    str_list_release(&c->events);
+    findings_release(&c->findings);
+    model_release(&c->model);
+    *c = (struct compiled){ 0 };
+}
+
+/* A program that Python would not take must not reach a sandbox [7.9]. What the diagram can do to
+ * bring that about are sizes and code that is right alone but not below other code, so the answer
+ * is a refusal. */
+static int check_file(struct python_parser *parser, const struct bundle_file *file, struct findings *f, struct err *err)
+{
+    struct python_facts facts = { 0 };
+    bool valid;
+
+    if (!str_ends(file->path, ".py"))
+        return 0;
+    if (file->size > PYTHON_SOURCE_MAX) {
+        finding_add(f, FINDING_ERROR, 0, "",
+                    "The program of this diagram is too large: %s has %zu bytes, %u are possible.", file->path,
+                    file->size, PYTHON_SOURCE_MAX);
+        return 0;
+    }
+    if (python_parse(parser, file->content, file->size, &facts, err) < 0)
+        return -1;
+    valid = facts.valid;
+    if (!valid)
+        err_set(err, ERR_INTERNAL, 0, "%s is not valid, line %d: %s", file->path, facts.error_line,
+                facts.error ? facts.error : "");
+    python_facts_release(&facts);
+    return valid ? 0 : -1;
+}
+
+static int check_bundle(struct python_parser *parser, const struct bundle *b, struct findings *f, struct err *err)
+{
+    size_t i;
+
+    for (i = 0; i < b->files_len; i++)
+        if (strcmp(b->files[i].path, "tools.py") != 0 && check_file(parser, &b->files[i], f, err) < 0)
+            return -1;
+    return 0;
+}
+
+static int build(struct python_parser *parser, const struct generate_options *o, struct compiled *c, struct err *err)
+{
+    if (diagram_check(&c->model, &c->findings, err) < 0)
+        return -1;
+    if (c->findings.errors)
+        return 0;
+    if (diagram_check_program(&c->model, parser, &c->findings, err) < 0)
+        return -1;
+    if (diagram_event_list(&c->model, &c->events) < 0)
+        return err_nomem(err);
+    if (c->findings.errors)
+        return 0;
+    if (generate_bundle(&c->model, o, &c->bundle, err) < 0) {
+        if (err->kind != ERR_BAD_REQUEST)
+            return -1;
+        finding_add(&c->findings, FINDING_ERROR, 0, "", "%s", err->msg);
+        err_clear(err);
+        return 0;
+    }
+    return check_bundle(parser, &c->bundle, &c->findings, err);
+}
+
+int compile_diagram(const cJSON *request, struct python_parser *parser, const struct generate_options *o,
+                    struct compiled *ret, struct err *err)
+{
+    struct compiled c = { 0 };
+
+    findings_init(&c.findings);
+    model_init(&c.model);
+    err_clear(err);
+    if (diagram_read(request, parser, &c.model, &c.findings, err) < 0) {
+        if (!c.findings.errors)
+            goto fail;
+    } else if (build(parser, o, &c, err) < 0) {
+        goto fail;
+    }
+    if (c.findings.errors)
+        bundle_release(&c.bundle);
+    *ret = c;
+    return 0;
+fail:
+    compiled_release(&c);
+    return -1;
+}

@@ -1,0 +1,377 @@
+#include "shared/generate/support_files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shared/base/buf.h"
+#include "shared/base/mem.h"
+#include "shared/base/path.h"
+#include "shared/diagram/check.h"
+#include "shared/diagram/map.h"
+#include "shared/gui/module.h"
+#include "shared/python/names.h"
+
+/* ---- tools.py
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+size_t tools_lines(const char *code, size_t first, size_t *ret_last)
+{
+    size_t len = strlen(code), lines = 0, i;
+
+    for (i = 0; i < len; i++)
+        lines += code[i] == '\n';
+    if (!len || code[len - 1] != '\n')
+        lines++;
+    *ret_last = first + lines - 1;
+    return first + lines + 1; /* a blank line stands between */
+}
+
+static int add_tools(const struct model *m, struct bundle *b, struct err *err)
+{
+    auto_buf struct buf text;
+    size_t i;
+
+    buf_init(&text, SIZE_MAX / 2);
+    if (!m->tools_len)
+        return 0;
+    for (i = 0; i < m->tools_len; i++) {
+        const char *code = m->tools[i].code;
+        size_t len = strlen(code);
+
+        if (i)
+            buf_add_char(&text, '\n');
+        buf_add(&text, code, len);
+        if (!len || code[len - 1] != '\n')
+            buf_add_char(&text, '\n');
+    }
+    if (buf_failed(&text))
+        return err_nomem(err);
+    return bundle_add(b, "tools.py", text.data, text.len, err);
+}
+
+/* ---- unique stems
+ * -------------------------------------------------------------------------------------------------
+ */
+
+struct stems {
+    struct map taken;       /* lower-case stem -> place in next */
+    size_t *next, len, cap; /* number to try first when that stem is wanted again */
+};
+
+static void stems_release(struct stems *s)
+{
+    map_release(&s->taken);
+    mem_free(s->next);
+}
+
+static void lower(char *s)
+{
+    for (; *s; s++) /* a stem has no other letters */
+        if (*s >= 'A' && *s <= 'Z')
+            *s = (char)(*s - 'A' + 'a');
+}
+
+/* 1 free and now taken, 0 taken already (*ret_place says by whom), -1 out of memory. */
+static int take(struct stems *s, const char *stem, size_t *ret_place)
+{
+    auto_free char *key = mem_strdup(stem);
+    void *array = s->next;
+    int added;
+
+    if (!key)
+        return -1;
+    lower(key);
+    if (mem_grow(&array, s->len, &s->cap, sizeof(*s->next)) < 0)
+        return -1;
+    s->next = array;
+    added = map_put(&s->taken, key, strlen(key), s->len, ret_place);
+    if (added == 1)
+        s->next[s->len++] = 2;
+    return added;
+}
+
+/* Appends the stem of a name, made unique. */
+static int add_stem(struct stems *s, const char *name, bool lowered, struct str_list *ret)
+{
+    auto_free char *stem = path_stem(name);
+    auto_buf struct buf made;
+    size_t place, other;
+    int added;
+
+    buf_init(&made, 1000);
+    if (!stem)
+        return -1;
+    if (lowered)
+        lower(stem);
+    buf_add_str(&made, stem);
+    added = take(s, stem, &place);
+    while (added == 0) {
+        buf_clear(&made);
+        if (buf_add_fmt(&made, "%s_%zu", stem, s->next[place]++) < 0)
+            return -1;
+        added = take(s, made.data, &other);
+    }
+    return added < 0 || buf_failed(&made) ? -1 : str_list_add(ret, made.data);
+}
+
+/* Stems of the names that name_at() gives, until NULL. */
+static int unique_stems(const struct model *m, const char *(*name_at)(const struct model *m, size_t i), bool lowered,
+                        struct str_list *ret, struct err *err)
+{
+    struct str_list list = { 0 };
+    struct stems s = { 0 };
+    const char *name;
+    int result = 0;
+
+    map_init(&s.taken);
+    while (result == 0 && (name = name_at(m, list.len)))
+        result = add_stem(&s, name, lowered, &list);
+    stems_release(&s);
+    if (result < 0) {
+        str_list_release(&list);
+        return err_nomem(err);
+    }
+    *ret = list;
+    return 0;
+}
+
+static const char *skill_name(const struct model *m, size_t i)
+{
+    return i < m->skills_len ? m->skills[i].name : NULL;
+}
+
+int skill_stems(const struct model *m, struct str_list *ret, struct err *err)
+{
+    return unique_stems(m, skill_name, false, ret, err);
+}
+
+static const char *rag_name(const struct model *m, size_t i)
+{
+    return i < m->rags_len ? m->rags[i].name : NULL;
+}
+
+int rag_folders(const struct model *m, struct str_list *ret, struct err *err)
+{
+    return unique_stems(m, rag_name, true, ret, err);
+}
+
+/* ---- skills
+ * ------------------------------------------------------------------------------------------------------
+ */
+
+static int add_skills(const struct model *m, struct bundle *b, struct err *err)
+{
+    struct str_list stems = { 0 };
+    size_t i;
+    int result = 0;
+
+    if (skill_stems(m, &stems, err) < 0)
+        return -1;
+    for (i = 0; i < stems.len && result == 0; i++) {
+        const char *content = m->skills[i].content ? m->skills[i].content : "";
+        auto_buf struct buf path;
+
+        buf_init(&path, 1000);
+        if (buf_add_fmt(&path, "skills/%s.md", stems.items[i]) < 0)
+            result = err_nomem(err);
+        else
+            result = bundle_add(b, path.data, content, strlen(content), err);
+    }
+    str_list_release(&stems);
+    return result;
+}
+
+/* ---- GUIs
+ * -------------------------------------------------------------------------------------------------------
+ */
+
+void gui_modules_free(const struct model *m, char **modules)
+{
+    size_t i;
+
+    for (i = 0; modules && i < m->guis_len; i++)
+        mem_free(modules[i]);
+    mem_free(modules);
+}
+
+/* The GUI ids that replies name. */
+static int collect_used(const struct model *m, struct map *ret)
+{
+    size_t i, j, k;
+
+    for (i = 0; i < m->states_len; i++) {
+        const struct action_list *lists[] = { &m->states[i].body, &m->states[i].fallback };
+
+        for (j = 0; j < ARRAY_LEN(lists); j++)
+            for (k = 0; k < lists[j]->len; k++) {
+                const struct action *a = &lists[j]->items[k];
+
+                if (a->kind == ACTION_GUI && a->text && map_put(ret, a->text, strlen(a->text), 0, NULL) < 0)
+                    return -1;
+            }
+    }
+    return 0;
+}
+
+static int name_modules(const struct model *m, const struct map *used, struct names *names, char **modules,
+                        struct err *err)
+{
+    size_t i;
+
+    if (names_reserve(names, "__init__", err) < 0)
+        return -1;
+    for (i = 0; i < m->guis_len; i++) {
+        const char *id = m->guis[i].gui_id, *name;
+
+        if (map_get(used, id, strlen(id)) == MAP_NONE)
+            continue;
+        name = names_make(names, id, err);
+        if (!name)
+            return -1;
+        modules[i] = mem_strdup(name);
+        if (!modules[i])
+            return err_nomem(err);
+    }
+    return 0;
+}
+
+int gui_modules(const struct model *m, char ***ret, struct err *err)
+{
+    char **modules = mem_zalloc(m->guis_len, sizeof(*modules));
+    struct names names;
+    struct map used;
+    int result;
+
+    if (!modules)
+        return err_nomem(err);
+    names_init(&names);
+    map_init(&used);
+    result = collect_used(m, &used) < 0 ? err_nomem(err) : name_modules(m, &used, &names, modules, err);
+    map_release(&used);
+    names_release(&names);
+    if (result < 0) {
+        gui_modules_free(m, modules);
+        return -1;
+    }
+    *ret = modules;
+    return 0;
+}
+
+static int add_gui(const struct gui *g, const char *module, struct bundle *b, struct err *err)
+{
+    auto_free char *text = NULL;
+    auto_buf struct buf path;
+
+    buf_init(&path, 1000);
+    if (gui_module_text(g, &text, err) < 0)
+        return -1;
+    if (buf_add_fmt(&path, "guis/%s.py", module) < 0)
+        return err_nomem(err);
+    return bundle_add(b, path.data, text, strlen(text), err);
+}
+
+static int add_guis(const struct model *m, struct bundle *b, struct err *err)
+{
+    char **modules = NULL;
+    bool any = false;
+    size_t i;
+    int result = 0;
+
+    if (gui_modules(m, &modules, err) < 0)
+        return -1;
+    for (i = 0; i < m->guis_len && result == 0; i++) {
+        if (!modules[i])
+            continue;
+        if (!any)
+            result = bundle_add(b, "guis/__init__.py", "", 0, err);
+        any = true;
+        if (result == 0)
+            result = add_gui(&m->guis[i], modules[i], b, err);
+    }
+    gui_modules_free(m, modules);
+    return result;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    const struct bundle_file *one = a, *two = b;
+
+    return strcmp(one->path, two->path);
+}
+
+static void sort_from(struct bundle *b, size_t first)
+{
+    if (b->files_len > first)
+        qsort(b->files + first, b->files_len - first, sizeof(*b->files), by_path);
+}
+
+int support_files_add(const struct model *m, struct bundle *b, struct err *err)
+{
+    size_t first;
+
+    if (add_tools(m, b, err) < 0)
+        return -1;
+    first = b->files_len;
+    if (add_skills(m, b, err) < 0)
+        return -1;
+    sort_from(b, first);
+    first = b->files_len;
+    if (add_guis(m, b, err) < 0)
+        return -1;
+    sort_from(b, first);
+    return 0;
+}
+
+/* ---- downloads
+ * --------------------------------------------------------------------------------------------------
+ */
+
+static int add_readme(const struct model *m, const char *program, struct bundle *b, struct err *err)
+{
+    auto_buf struct buf text;
+
+    buf_init(&text, SIZE_MAX / 2);
+    buf_add_fmt(&text,
+                "An agent for the BESSER Agentic Framework\n"
+                "\n"
+                "It needs Python 3.11 and the framework:\n"
+                "\n"
+                "    pip install 'besser-agentic-framework[all]==4.5.3'\n"
+                "\n"
+                "Start it in this folder:\n"
+                "\n"
+                "    python %s\n"
+                "\n"
+                "Settings are in config.yaml. API keys of language models belong below nlp, one "
+                "per provider,\n"
+                "in place of YOUR-API-KEY%s.\n"
+                "\n"
+                "The framework is documented at https://besser-agentic-framework.readthedocs.io\n",
+                program, m->llms_len ? "" : "; this agent uses none");
+    if (buf_failed(&text))
+        return err_nomem(err);
+    return bundle_add(b, "readme.txt", text.data, text.len, err);
+}
+
+int download_files_add(const struct model *m, const char *program, struct bundle *b, struct err *err)
+{
+    static const char note[] = "Put the PDF files that the agent answers from into this folder.\n";
+    struct str_list folders = { 0 };
+    size_t i;
+    int result;
+
+    if (add_readme(m, program, b, err) < 0 || rag_folders(m, &folders, err) < 0)
+        return -1;
+    for (i = 0, result = 0; i < folders.len && result == 0; i++) {
+        auto_buf struct buf path;
+
+        buf_init(&path, 1000);
+        if (buf_add_fmt(&path, "%s/README.txt", folders.items[i]) < 0)
+            result = err_nomem(err);
+        else
+            result = bundle_add(b, path.data, note, sizeof(note) - 1, err);
+    }
+    str_list_release(&folders);
+    return result;
+}
