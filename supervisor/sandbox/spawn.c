@@ -194,6 +194,18 @@ static int prepare_files(struct prepared *p, struct child_plan *c, struct err *e
     return 0;
 }
 
+/* Out of the way of the numbers that the child's program knows. */
+static int raise_fd(int *fd)
+{
+    int high = fcntl(*fd, F_DUPFD_CLOEXEC, HIGH_FD);
+
+    if (high < 0)
+        return -1;
+    close_end(fd);
+    *fd = high;
+    return 0;
+}
+
 static int prepare(struct prepared *p, struct child_plan *c, struct err *err)
 {
     size_t i;
@@ -201,6 +213,8 @@ static int prepare(struct prepared *p, struct child_plan *c, struct err *err)
     for (i = 0; i < ARRAY_LEN(p->pipes); i++)
         if (pipe2(p->pipes[i], O_CLOEXEC) < 0 || io_set_nonblock(p->pipes[i][0], true) < 0)
             return err_set(err, ERR_INTERNAL, errno, "pipe");
+    if (raise_fd(&p->pipes[P_STEPS][1]) < 0)
+        return err_set(err, ERR_INTERNAL, errno, "pipe");
     p->null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (p->null < 0)
         return err_set(err, ERR_INTERNAL, errno, "/dev/null");

@@ -1,0 +1,91 @@
+/* supervisor/holder/agent_ws.h -- the one WebSocket to the agent, for its whole life.
+ * Theory of operation: off -> waiting -> making the socket (a child inside the sandbox's network) -> connecting ->
+ * upgrading -> open -> closing -> waiting ... One connection at a time: the agent loses replies when two of the
+ * same key overlap, so a new one is begun only after the agent ended the former. A refused connection
+ * is a harmless probe and tried again; a handshake is not, it makes the agent run its first state.
+ * Owns its socket, its child's answer descriptor and the frames that wait for the agent. */
+#ifndef HOLDER_AGENT_WS_H
+#define HOLDER_AGENT_WS_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <wslay/wslay.h>
+
+#include "shared/base/buf.h"
+#include "shared/base/id.h"
+
+#define AGENT_WS_MESSAGE_MAX ((size_t)16 << 20) /* either way; the agent's longer ones are refused (1009) */
+#define AGENT_WS_QUEUE_HIGH ((size_t)1 << 20)   /* bytes for the agent above which agent_ws_is_full() */
+
+enum agent_ws_state {
+    WS_OFF,
+    WS_WAITING,
+    WS_MAKING,
+    WS_CONNECTING,
+    WS_UPGRADING,
+    WS_OPEN,
+    WS_CLOSING,
+};
+
+struct agent_ws_frame {
+    struct agent_ws_frame *next;
+    size_t len;
+    char data[];
+};
+
+struct agent_ws_events {
+    void (*opened)(void *arg);                                /* each time a handshake succeeded */
+    void (*message)(void *arg, const char *data, size_t len); /* one whole text frame */
+    void (*refused)(void *arg, const char *why);              /* a message that was dropped */
+    void (*drained)(void *arg);                               /* no longer full */
+    void *arg;
+};
+
+struct agent_ws {
+    struct ev_loop *loop;
+    struct agent_ws_events events;
+    enum agent_ws_state state;
+    int target; /* pidfd of a process in the sandbox, borrowed; -1: connect from here */
+    uint16_t port;
+    char session[ID_TEXT_LEN + 1];
+
+    int fd, answer; /* the socket; the maker's answer */
+    ev_io reader, writer, made;
+    ev_timer timer;
+    double pause; /* before the next attempt */
+    int64_t opened_at;
+
+    char key[25];
+    struct buf head; /* the handshake's answer so far */
+    uint8_t *rx;     /* bytes read and not parsed yet */
+    size_t rx_pos, rx_len;
+    size_t budget; /* bytes this turn may still read */
+    bool paused;   /* the journal is full */
+    bool eof;
+    wslay_event_context_ptr ctx;
+    struct buf message;      /* frames of the message that is coming in */
+    bool in_data, is_binary; /* the frame that is coming in */
+
+    struct agent_ws_frame *head_frame, *tail_frame;
+    size_t queued;
+};
+
+void agent_ws_init(struct agent_ws *w, struct ev_loop *loop, const struct agent_ws_events *events);
+void agent_ws_release(struct agent_ws *w);
+
+/* Begin: the first attempt comes after a second, or at the first hint. */
+void agent_ws_start(struct agent_ws *w, int target, uint16_t port, const char *session);
+void agent_ws_hint(struct agent_ws *w); /* the agent says that it listens */
+
+/* The agent has ended: reads what it sent to the end, then is off. */
+void agent_ws_finish(struct agent_ws *w);
+
+/* Keeps a copy of one text frame for the agent: 0, or -1 when memory is short. */
+int agent_ws_send(struct agent_ws *w, const void *data, size_t len);
+bool agent_ws_is_full(const struct agent_ws *w);
+
+void agent_ws_pause(struct agent_ws *w, bool paused);
+
+#endif

@@ -1,0 +1,155 @@
+/* One browser, through the supervisor: frames out as it takes them, frames in as the agent takes them. */
+#include <string.h>
+
+#include "shared/base/log.h"
+#include "shared/base/mem.h"
+#include "supervisor/holder/holder.h"
+
+#define OUT_HIGH ((size_t)256 << 10)            /* bytes on their way to the supervisor */
+#define FRAME_FIELDS (FRAME_HEADER + 8 + 4 + 1) /* what a frame costs on the wire besides itself */
+
+static int put_frame(struct conn *c, uint64_t number, const struct journal_frame *f)
+{
+    auto_buf struct buf b;
+
+    buf_init(&b, HOLD_MAX_PAYLOAD);
+    if (buf_reserve(&b, f->len + 16) < 0)
+        return -1;
+    wire_put_u64(&b, number);
+    wire_put_bytes(&b, f->data, f->len);
+    return conn_put(c, HOLD_FRAME, &b);
+}
+
+static void put_exit(struct conn *c)
+{
+    struct holder *h = c->holder;
+    auto_buf struct buf b;
+
+    buf_init(&b, 64);
+    wire_put_u8(&b, (uint8_t)h->reason);
+    wire_put_u32(&b, h->code);
+    if (conn_put(c, HOLD_EXIT, &b) < 0)
+        conn_close(c);
+    else
+        conn_finish(c);
+}
+
+void attach_pump(struct holder *h)
+{
+    struct conn *c = h->attach;
+    const struct journal_frame *f;
+    uint64_t number;
+
+    if (!c || c->last)
+        return;
+    while (frame_writer_pending(&c->out) < OUT_HIGH && (f = journal_peek(&h->journal, &number))) {
+        if (put_frame(c, number, f) < 0) {
+            log_error("no memory for a frame: the browser has to come again");
+            conn_close(c);
+            return;
+        }
+        journal_pass(&h->journal);
+    }
+    if (h->phase == HOLD_ENDED && !journal_peek(&h->journal, &number))
+        put_exit(c);
+    agent_flow(h);
+}
+
+static int on_attach(struct conn *c, struct wire_in *in)
+{
+    struct holder *h = c->holder;
+    uint64_t after = wire_get_u64(in), from, lost;
+    auto_buf struct buf b;
+
+    if (wire_end(in) < 0 || h->attach == c)
+        return -1;
+    if (h->attach)
+        conn_close(h->attach);
+    h->attach = c;
+    journal_attach(&h->journal, after, &from, &lost);
+    buf_init(&b, 64);
+    wire_put_u64(&b, from);
+    wire_put_u64(&b, lost);
+    if (conn_put(c, HOLD_ATTACHED, &b) < 0)
+        return -1;
+    session_attached(h);
+    attach_pump(h);
+    return 0;
+}
+
+/* Frames beyond the agent's queue stay unread: the browser's side fills up, nothing is lost. */
+static int on_send(struct conn *c, struct wire_in *in)
+{
+    struct holder *h = c->holder;
+    size_t len;
+    const void *data = wire_get_bytes(in, AGENT_WS_MESSAGE_MAX, &len);
+
+    if (wire_end(in) < 0 || h->attach != c)
+        return -1;
+    if (h->phase == HOLD_ENDED || h->ending)
+        return 0;
+    if (agent_ws_send(&h->ws, data, len) < 0)
+        return -1;
+    c->paused = agent_ws_is_full(&h->ws);
+    return 0;
+}
+
+static int on_message(struct conn *c, uint16_t type, struct wire_in *in)
+{
+    switch (type) {
+    case HOLD_ATTACH:
+        return on_attach(c, in);
+    case HOLD_SEND:
+        return on_send(c, in);
+    default:
+        return -1;
+    }
+}
+
+void attach_drained(struct holder *h)
+{
+    if (h->attach && h->attach->paused)
+        conn_resume(h->attach);
+}
+
+static void on_sent(struct conn *c)
+{
+    struct holder *h = c->holder;
+
+    if (h->attach != c)
+        return;
+    if (h->phase == HOLD_ENDED)
+        session_progress(h);
+    attach_pump(h);
+}
+
+/* Frames that never left our memory count as not given out. */
+static void take_back(struct conn *c)
+{
+    size_t left = frame_writer_pending(&c->out), len;
+
+    while (left && journal_unpass(&c->holder->journal, &len)) {
+        len += FRAME_FIELDS;
+        left = left > len ? left - len : 0;
+    }
+}
+
+static void on_closed(struct conn *c)
+{
+    struct holder *h = c->holder;
+    bool told = c->last && !frame_writer_pending(&c->out);
+
+    if (h->attach != c)
+        return;
+    h->attach = NULL;
+    if (!c->last)
+        take_back(c);
+    journal_detach(&h->journal);
+    if (told)
+        session_delivered(h);
+    else
+        session_detached(h);
+    agent_flow(h);
+}
+
+const struct conn_role attach_role = { "attach", on_message, on_sent, on_closed };

@@ -1,0 +1,160 @@
+/* supervisor/holder/holder.h -- state of one session's holder, for its own files.
+ * Theory of operation: one loop. session.c owns the phases and is the only one that ends things; agent.c runs the
+ * process, agent_ws.c its WebSocket, journal.c keeps what a browser has to get. Connections (conn.c) have one role
+ * each, given by their first message: control.c, bundle.c, attach.c, files.c (listing and probe, in children).
+ * Everything that comes from the agent passes journal_add() and nothing else. */
+#ifndef HOLDER_HOLDER_H
+#define HOLDER_HOLDER_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "shared/base/buf.h"
+#include "shared/base/err.h"
+#include "shared/base/id.h"
+#include "shared/config/config.h"
+#include "shared/ipc/frame.h"
+#include "shared/ipc/hold.h"
+#include "shared/ipc/wire.h"
+#include "supervisor/holder/agent_ws.h"
+#include "supervisor/holder/journal.h"
+#include "supervisor/holder/lines.h"
+#include "supervisor/sandbox/facts.h"
+#include "supervisor/sandbox/spawn.h"
+#include "supervisor/sandbox/strv.h"
+
+struct holder;
+struct conn;
+
+/* A role: what a connection may say after its first message. */
+struct conn_role {
+    const char *name;
+    /* One message, the first included: 0, or -1 to end the connection. */
+    int (*message)(struct conn *c, uint16_t type, struct wire_in *in);
+    void (*sent)(struct conn *c);   /* some bytes have left; NULL: nothing to do */
+    void (*closed)(struct conn *c); /* the connection ends; NULL: nothing to do */
+};
+
+struct conn {
+    struct conn *next;
+    struct holder *holder;
+    const struct conn_role *role; /* NULL until the first message */
+    int fd;                       /* -1: ended, waits to be freed */
+    ev_io reader, writer;
+    ev_timer patience; /* for the first message */
+    struct frame_reader in;
+    struct frame_writer out;
+    bool paused; /* messages wait until conn_resume() */
+    bool last;   /* ends when everything is sent */
+};
+
+struct agent {
+    struct spawned proc;
+    int inner; /* pidfd of the sandbox's first process, -1 unknown */
+    ev_io output, report, gone;
+    ev_child child;
+    ev_timer harder;
+    bool forked, child_gone, running; /* running: the interpreter was executed */
+    bool unreadable;                  /* pipe at its end */
+    bool ended;                       /* end holds its report */
+    struct pid1_report end;
+};
+
+struct bundle {
+    struct conn *conn; /* who hands it over */
+    bool seen;         /* there is one bundle in a session */
+    uint64_t bytes;
+    unsigned entries;
+    struct strv extra; /* credentials, wiped at the start */
+};
+
+struct holder {
+    struct ev_loop *loop;
+    struct config config;
+    struct sandbox_facts facts;
+    uint32_t slot;
+    struct id id;
+    char session[ID_TEXT_LEN + 1];
+    char *dir, *work;
+    int work_fd;
+    int listen_fd, life_fd;
+    uid_t service_uid;
+
+    enum hold_phase phase; /* session.c's set_phase() only */
+    bool ending;           /* being ended by us, for this reason */
+    enum hold_reason reason;
+    uint32_t code;
+    bool done;
+    bool launcher_gone;
+    uint16_t port;
+
+    char actor[128 + 1];
+    uint64_t started_wall_ms, expires_wall_ms, ended_wall_ms;
+
+    struct conn *conns, *dead, *control, *attach;
+    struct bundle bundle;
+    struct journal journal;
+    struct lines lines;
+    struct buf tail;      /* newest output while STARTING, for the error frame */
+    uint64_t told_frames; /* in the last HOLD_PHASE */
+    struct agent agent;
+    struct agent_ws ws;
+    unsigned helpers; /* children that answer files requests */
+
+    ev_io listener, life;
+    ev_timer lifetime, ready, detach, linger, tick, farewell;
+    ev_prepare burial;
+};
+
+/* conn.c */
+void conn_accept(struct holder *h); /* starts the listener */
+void conn_close(struct conn *c);
+void conn_close_all(struct holder *h);
+void conn_bury(struct holder *h);                                       /* frees what conn_close() left */
+void conn_resume(struct conn *c);                                       /* handles messages again after c->paused */
+int conn_put(struct conn *c, uint16_t type, const struct buf *payload); /* -1: full, the caller closes */
+void conn_finish(struct conn *c);                                       /* closes once everything is sent */
+void conn_fail(struct conn *c, const struct err *err);                  /* HOLD_FAILED, then conn_finish() */
+bool conn_peer_gone(const struct conn *c);
+
+/* Roles, by their first message. */
+extern const struct conn_role control_role, bundle_role, attach_role, files_role, probe_role;
+
+/* control.c: news for the supervisor; nothing when none is connected. */
+void control_phase(struct holder *h);
+void control_gone(struct holder *h);
+void control_done(struct holder *h);
+
+/* bundle.c: answers to the worker that waits for the start. */
+void bundle_started(struct holder *h);
+void bundle_failed(struct holder *h, const struct err *err);
+
+/* attach.c */
+void attach_pump(struct holder *h);    /* frames out, as far as the browser takes them */
+void attach_drained(struct holder *h); /* the agent takes frames again */
+
+/* agent.c */
+int agent_start(struct holder *h, struct err *err);
+void agent_kill(struct holder *h);
+void agent_init(struct holder *h);
+void agent_release(struct holder *h);
+void agent_flow(struct holder *h); /* reads the agent, or not, as the journal allows */
+
+/* session.c */
+void session_init(struct holder *h);
+void session_begin(struct holder *h, const char *actor, uint64_t started_wall_ms, uint64_t lifetime_ms);
+int session_start(struct holder *h, struct err *err);        /* the bundle is complete */
+void session_running(struct holder *h);                      /* the interpreter runs */
+void session_ready(struct holder *h);                        /* the agent took our handshake */
+void session_end(struct holder *h, enum hold_reason reason); /* ends it, whatever it does */
+void session_agent_gone(struct holder *h, const struct err *start_error);
+void session_add(struct holder *h, const struct buf *frame); /* one frame for the browser */
+void session_line(void *arg, const char *line, size_t len);  /* one line of output */
+void session_attached(struct holder *h);
+void session_detached(struct holder *h);
+void session_delivered(struct holder *h); /* HOLD_EXIT has left */
+void session_progress(struct holder *h);  /* the browser took something after the end */
+
+#endif

@@ -1,0 +1,182 @@
+#include "supervisor/holder/journal.h"
+
+#include "shared/base/mem.h"
+
+/* Small frames cost their list entry and their allocation, too. */
+#define OVERHEAD 64
+#define FIRST_CAP 64
+
+static struct journal_frame *at(const struct journal *j, uint64_t q)
+{
+    return &j->ring[q & (j->cap - 1)];
+}
+
+static size_t cost(const struct journal_frame *f)
+{
+    return f->len + OVERHEAD;
+}
+
+void journal_init(struct journal *j, size_t max)
+{
+    *j = (struct journal){ .max = max };
+}
+
+void journal_release(struct journal *j)
+{
+    uint64_t q;
+
+    if (!j)
+        return;
+    for (q = j->first; q < j->end; q++)
+        mem_free(at(j, q)->data);
+    mem_free(j->ring);
+    journal_init(j, j->max);
+}
+
+static int grow(struct journal *j)
+{
+    size_t cap = j->cap ? j->cap * 2 : FIRST_CAP;
+    struct journal_frame *ring = mem_zalloc(cap, sizeof(*ring));
+    uint64_t q;
+
+    if (!ring)
+        return -1;
+    for (q = j->first; q < j->end; q++)
+        ring[q & (cap - 1)] = *at(j, q);
+    mem_free(j->ring);
+    j->ring = ring;
+    j->cap = cap;
+    return 0;
+}
+
+static void drop_first(struct journal *j)
+{
+    struct journal_frame *f = at(j, j->first);
+
+    j->bytes -= cost(f);
+    if (j->first >= j->next)
+        j->pending -= cost(f);
+    mem_free(f->data);
+    *f = (struct journal_frame){ 0 };
+    j->first++;
+}
+
+/* The newest frame always stays, however big. */
+static void trim(struct journal *j)
+{
+    while (j->bytes > j->max && j->end - j->first > 1 && (!j->attached || j->first < j->next))
+        drop_first(j);
+}
+
+int journal_add(struct journal *j, const void *data, size_t len)
+{
+    char *copy;
+
+    if (j->end - j->first == j->cap && grow(j) < 0)
+        return -1;
+    copy = mem_dup(data, len);
+    if (!copy)
+        return -1;
+    *at(j, j->end) = (struct journal_frame){ copy, len };
+    j->bytes += len + OVERHEAD;
+    j->pending += len + OVERHEAD;
+    j->end++;
+    trim(j);
+    return 0;
+}
+
+static void set_next(struct journal *j, uint64_t q)
+{
+    j->next = q;
+    j->pending = 0;
+    for (; q < j->end; q++)
+        j->pending += cost(at(j, q));
+}
+
+/* A new count begins: the first frame it gets is number 1. */
+static void attach_fresh(struct journal *j, uint64_t *ret_from, uint64_t *ret_lost)
+{
+    uint64_t start = j->next > j->first ? j->next : j->first;
+
+    *ret_lost = start - j->next;
+    *ret_from = 1;
+    j->shift = start;
+    j->gap_number = j->gap_lost = 0;
+    set_next(j, start);
+}
+
+/* After a gap the numbers move up, so that the client's count goes on without a jump. The gap is
+ * told again to a client that asks from before it: the first answer may not have arrived. */
+static void attach_resumed(struct journal *j, uint64_t after, uint64_t *ret_from, uint64_t *ret_lost)
+{
+    uint64_t have = j->end - j->shift; /* highest number there is */
+    uint64_t want, lost = 0;
+
+    if (after > have)
+        after = have; /* it cannot have received more */
+    want = after + j->shift;
+    if (j->gap_lost && after + 1 <= j->gap_number)
+        lost = j->gap_lost;
+    if (want < j->first) {
+        lost += j->first - want;
+        j->shift += j->first - want;
+        want = j->first;
+        j->gap_number = after + 1;
+        j->gap_lost = lost;
+    }
+    *ret_from = after + 1;
+    *ret_lost = lost;
+    set_next(j, want);
+}
+
+void journal_attach(struct journal *j, uint64_t after, uint64_t *ret_from, uint64_t *ret_lost)
+{
+    if (after == JOURNAL_FRESH)
+        attach_fresh(j, ret_from, ret_lost);
+    else
+        attach_resumed(j, after, ret_from, ret_lost);
+    j->attached = true;
+}
+
+void journal_detach(struct journal *j)
+{
+    j->attached = false;
+    trim(j);
+}
+
+const struct journal_frame *journal_peek(const struct journal *j, uint64_t *ret_number)
+{
+    if (!j->attached || j->next >= j->end)
+        return NULL;
+    *ret_number = j->next + 1 - j->shift;
+    return at(j, j->next);
+}
+
+void journal_pass(struct journal *j)
+{
+    if (j->next >= j->end)
+        return;
+    j->pending -= cost(at(j, j->next));
+    j->next++;
+    trim(j);
+}
+
+bool journal_unpass(struct journal *j, size_t *ret_len)
+{
+    if (j->next <= j->first)
+        return false;
+    j->next--;
+    j->pending += cost(at(j, j->next));
+    *ret_len = at(j, j->next)->len;
+    return true;
+}
+
+bool journal_is_full(const struct journal *j)
+{
+    return j->attached && j->pending > j->max;
+}
+
+uint64_t journal_count(const struct journal *j)
+{
+    return j->end;
+}

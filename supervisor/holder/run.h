@@ -1,0 +1,19 @@
+/* supervisor/holder/run.h -- entry points of agentsim-holder. */
+#ifndef HOLDER_RUN_H
+#define HOLDER_RUN_H
+
+#include <stdint.h>
+
+struct holder_args {
+    uint32_t slot;
+    const char *session; /* UUID */
+    const char *dir;     /* the slot's directory; ours */
+};
+
+/* One session: listens on descriptor 3, ends when descriptor 4 does. Returns the exit status. */
+int holder_run(const struct holder_args *args);
+
+/* Builds the sandbox once and prints "sandbox OK", or why it cannot be built; root becomes the first session user. */
+int holder_self_test(void);
+
+#endif
