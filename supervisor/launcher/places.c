@@ -156,13 +156,11 @@ static void start_failed(struct place *p, const struct err *err)
     begin_cleaning(p);
 }
 
-static void on_report(struct ev_loop *loop, ev_io *w, int events)
+static void check_report(struct place *p)
 {
-    struct place *p = w->data;
     struct err err = { 0 };
     int r = start_report(p->slot.report_fd, &err);
 
-    (void)events;
     if (r == 0)
         return;
     if (r < 0) {
@@ -174,6 +172,13 @@ static void on_report(struct ev_loop *loop, ev_io *w, int events)
     tell(p, LAUNCH_STARTED, p->slot.holder);
 }
 
+static void on_report(struct ev_loop *loop, ev_io *w, int events)
+{
+    (void)loop;
+    (void)events;
+    check_report(w->data);
+}
+
 static void on_holder(struct ev_loop *loop, ev_child *w, int events)
 {
     struct place *p = w->data;
@@ -182,7 +187,7 @@ static void on_holder(struct ev_loop *loop, ev_child *w, int events)
     ev_child_stop(loop, w);
     p->slot.holder = 0;
     if (p->slot.state == SLOT_STARTING)
-        on_report(loop, &p->report, EV_READ); /* says what went wrong, or that it ran at least */
+        check_report(p); /* says what went wrong, or that it ran at least */
     if (p->slot.state != SLOT_BUSY)
         return;
     log_debug("slot %u: the holder ended, status 0x%x", p->slot.number, (unsigned)w->rstatus);
