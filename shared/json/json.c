@@ -127,13 +127,17 @@ static cJSON *build(const char *text, size_t len, struct json_error *e)
 
 static cJSON *build_repaired(const char *text, size_t len, struct json_error *e)
 {
-    auto_free char *copy = mem_dup(text, len);
+    char *copy = mem_dup(text, len);
     struct json_scan found;
+    cJSON *tree;
 
     if (!copy)
         return fail(e, JSON_NOMEM, 0, "Out of memory");
     json_scan(text, len, copy, &found, e);
-    return build(copy, len, e);
+    tree = build(copy, len, e);
+    mem_wipe(copy, len); /* may hold credentials, like the text it was made from */
+    mem_free(copy);
+    return tree;
 }
 
 cJSON *json_parse_request(const char *text, size_t len, bool *ret_nul, struct json_error *ret_error)

@@ -47,7 +47,16 @@ int json_to_value(const cJSON *node, struct value *ret);
 const cJSON *json_get(const cJSON *object, const char *key);
 
 /* Schema rows: the members a request body has; extra members are ignored. */
-enum field_type { FIELD_STRING, FIELD_OBJECT, FIELD_BOOL, FIELD_ARRAY, FIELD_ANY, FIELD__MAX };
+enum field_type {
+    FIELD_STRING,
+    FIELD_OBJECT,
+    FIELD_BOOL,
+    FIELD_ARRAY,
+    FIELD_ANY,
+    FIELD_STRING_MAP,  /* an object of strings */
+    FIELD_STRING_LIST, /* an array of strings */
+    FIELD__MAX
+};
 
 struct field_rule {
     const char *key;
@@ -60,10 +69,6 @@ struct field_rule {
  * detail (a JSON array text is built: "[{...},{...}]"). Number of faults. 0 leaves detail untouched.
  * What an entry repeats of the input is cut at 2 KiB, and credentials in it read "***". */
 size_t json_check_fields(const cJSON *body, const struct field_rule *rules, size_t rules_len, struct buf *detail);
-
-/* The same for the members of body's member key; nothing to do when that is no object. */
-size_t json_check_member(const cJSON *body, const char *key, const struct field_rule *rules, size_t rules_len,
-                         struct buf *detail);
 
 /* The 422 list for a body that is no JSON, empty, or no object: type json_invalid, missing, model_attributes_type.
  * body NULL: it was not sent as JSON. */

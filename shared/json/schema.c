@@ -17,6 +17,8 @@ static const struct {
     [FIELD_BOOL] = { "bool_type", "Input should be a valid boolean" },
     [FIELD_ARRAY] = { "list_type", "Input should be a valid list" },
     [FIELD_ANY] = { "missing", "Field required" },
+    [FIELD_STRING_MAP] = { "dict_type", "Input should be a valid dictionary" },
+    [FIELD_STRING_LIST] = { "list_type", "Input should be a valid list" },
 };
 
 /* Members whose values never appear in an answer. */
@@ -107,17 +109,18 @@ static void open_entry(struct buf *detail, const char *type)
     buf_add_fmt(detail, "{\"type\":\"%s\",\"loc\":[\"body\"", type);
 }
 
-static void close_entry(struct buf *detail, const char *msg, const cJSON *input)
+static void close_entry(struct buf *detail, const char *msg, const cJSON *input, bool secret)
 {
     buf_add_fmt(detail, "],\"msg\":\"%s\",\"input\":", msg);
-    add_echo(detail, input);
+    if (secret)
+        buf_add_str(detail, "\"***\"");
+    else
+        add_echo(detail, input);
     buf_add_str(detail, "}]");
 }
 
 static void add_place(struct buf *detail, const char *key)
 {
-    if (!key)
-        return;
     buf_add_char(detail, ',');
     buf_add_json_str(detail, key, strlen(key));
 }
@@ -130,58 +133,73 @@ static bool fits(const cJSON *v, const struct field_rule *rule)
     case FIELD_STRING:
         return cJSON_IsString(v);
     case FIELD_OBJECT:
+    case FIELD_STRING_MAP:
         return cJSON_IsObject(v);
     case FIELD_BOOL:
         return cJSON_IsBool(v);
     case FIELD_ARRAY:
+    case FIELD_STRING_LIST:
         return cJSON_IsArray(v);
     default:
         return true;
     }
 }
 
-static size_t check(const cJSON *object, const char *parent, const struct field_rule *rules, size_t rules_len,
-                    struct buf *detail)
+/* An entry per member that is no string. A map of credentials shows none of its values. */
+static size_t check_strings(const cJSON *list, const char *key, struct buf *detail)
 {
-    size_t faults = 0, i;
+    size_t faults = 0, i = 0;
+    const cJSON *c;
 
-    for (i = 0; i < rules_len; i++) {
-        const cJSON *v = json_get(object, rules[i].key);
-        enum field_type kind = v ? rules[i].type : FIELD_ANY;
-
-        if (v ? fits(v, &rules[i]) : !rules[i].required)
+    for (c = list->child; c && !buf_failed(detail); c = c->next, i++) {
+        if (cJSON_IsString(c))
             continue;
-        open_entry(detail, wrong[kind].type);
-        add_place(detail, parent);
-        add_place(detail, rules[i].key);
-        close_entry(detail, wrong[kind].msg, v ? v : object);
+        open_entry(detail, wrong[FIELD_STRING].type);
+        add_place(detail, key);
+        if (cJSON_IsObject(list))
+            add_place(detail, c->string);
+        else
+            buf_add_fmt(detail, ",%zu", i);
+        close_entry(detail, wrong[FIELD_STRING].msg, c, is_secret(key));
         faults++;
     }
     return faults;
 }
 
+static size_t check_field(const cJSON *object, const struct field_rule *rule, struct buf *detail)
+{
+    const cJSON *v = json_get(object, rule->key);
+    enum field_type kind = v ? rule->type : FIELD_ANY;
+
+    if (v ? !fits(v, rule) : rule->required) {
+        open_entry(detail, wrong[kind].type);
+        add_place(detail, rule->key);
+        close_entry(detail, wrong[kind].msg, v ? v : object, false);
+        return 1;
+    }
+    if (kind == FIELD_STRING_MAP || kind == FIELD_STRING_LIST)
+        return check_strings(v, rule->key, detail);
+    return 0;
+}
+
 size_t json_check_fields(const cJSON *body, const struct field_rule *rules, size_t rules_len, struct buf *detail)
 {
+    size_t faults = 0, i;
+
     if (!cJSON_IsObject(body)) {
         json_body_not_object(body, detail);
         return 1;
     }
-    return check(body, NULL, rules, rules_len, detail);
-}
-
-size_t json_check_member(const cJSON *body, const char *key, const struct field_rule *rules, size_t rules_len,
-                         struct buf *detail)
-{
-    const cJSON *member = json_get(body, key);
-
-    return cJSON_IsObject(member) ? check(member, key, rules, rules_len, detail) : 0;
+    for (i = 0; i < rules_len; i++)
+        faults += check_field(body, &rules[i], detail);
+    return faults;
 }
 
 void json_body_fault(const struct json_error *e, struct buf *detail)
 {
     if (e->fault == JSON_EMPTY) {
         open_entry(detail, "missing");
-        close_entry(detail, wrong[FIELD_ANY].msg, NULL);
+        close_entry(detail, wrong[FIELD_ANY].msg, NULL, false);
         return;
     }
     open_entry(detail, "json_invalid");
@@ -193,5 +211,5 @@ void json_body_fault(const struct json_error *e, struct buf *detail)
 void json_body_not_object(const cJSON *body, struct buf *detail)
 {
     open_entry(detail, "model_attributes_type");
-    close_entry(detail, "Input should be a valid dictionary or object to extract fields from", body);
+    close_entry(detail, "Input should be a valid dictionary or object to extract fields from", body, false);
 }

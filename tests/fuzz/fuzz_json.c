@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const struct field_rule rules[] = {
     { "title", FIELD_STRING, true, false },
     { "model", FIELD_OBJECT, true, false },
-    { "credentials", FIELD_OBJECT, false, true },
+    { "credentials", FIELD_STRING_MAP, false, true },
 };
 
 static void must(bool fact)

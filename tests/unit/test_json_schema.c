@@ -12,12 +12,15 @@
 #include "tests/support/oom.h"
 
 static const struct field_rule rules[] = {
-    { "title", FIELD_STRING, true, false },       { "model", FIELD_OBJECT, true, false },
-    { "config", FIELD_OBJECT, false, true },      { "flag", FIELD_BOOL, false, false },
-    { "list", FIELD_ARRAY, false, true },         { "any", FIELD_ANY, false, false },
-    { "credentials", FIELD_OBJECT, false, true },
+    { "title", FIELD_STRING, true, false },
+    { "model", FIELD_OBJECT, true, false },
+    { "config", FIELD_OBJECT, false, true },
+    { "flag", FIELD_BOOL, false, false },
+    { "list", FIELD_ARRAY, false, true },
+    { "any", FIELD_ANY, false, false },
+    { "credentials", FIELD_STRING_MAP, false, true },
+    { "names", FIELD_STRING_LIST, false, false },
 };
-static const struct field_rule keys[] = { { "openAiApiKey", FIELD_STRING, false, true } };
 
 static void expect(const char *text, const char *detail, size_t faults)
 {
@@ -29,7 +32,6 @@ static void expect(const char *text, const char *detail, size_t faults)
     buf_init(&b, 100000);
     assert_non_null(body);
     n = json_check_fields(body, rules, ARRAY_LEN(rules), &b);
-    n += json_check_member(body, "credentials", keys, ARRAY_LEN(keys), &b);
     if (n != faults || strcmp(b.data ? b.data : "", detail) != 0)
         fail_msg("%s -> %zu faults: %s", text, n, b.data ? b.data : "");
     cJSON_Delete(body);
@@ -84,6 +86,17 @@ static void credentials_never_come_back(void **state)
            "[{\"type\":\"string_type\",\"loc\":[\"body\",\"credentials\",\"openAiApiKey\"],"
            "\"msg\":\"Input should be a valid string\",\"input\":\"***\"}]",
            1);
+}
+
+static void members_of_maps_and_lists_are_named(void **state)
+{
+    (void)state;
+    expect("{\"title\":\"x\",\"model\":{},\"names\":[\"a\",1,\"b\",null]}",
+           "[{\"type\":\"string_type\",\"loc\":[\"body\",\"names\",1],\"msg\":\"Input should be a valid "
+           "string\",\"input\":1},"
+           "{\"type\":\"string_type\",\"loc\":[\"body\",\"names\",3],\"msg\":\"Input should be a valid string\","
+           "\"input\":null}]",
+           2);
 }
 
 static void long_inputs_are_not_repeated(void **state)
@@ -159,6 +172,7 @@ int main(void)
         cmocka_unit_test(a_fitting_body_has_no_faults),
         cmocka_unit_test(faults_come_in_the_order_of_the_rules),
         cmocka_unit_test(credentials_never_come_back),
+        cmocka_unit_test(members_of_maps_and_lists_are_named),
         cmocka_unit_test(long_inputs_are_not_repeated),
         cmocka_unit_test(a_body_that_is_no_object_is_one_fault),
         cmocka_unit_test(bodies_that_are_no_json_say_where_and_why),
