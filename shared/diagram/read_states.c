@@ -53,12 +53,12 @@ static int read_reasoning(struct reader *r, const struct element *e, struct stat
     return reader_fields(r, e, title, s, rows, ARRAY_LEN(rows));
 }
 
-/* The list under key, or under old_key when key is absent; an empty list is final. */
+/* The list under key, or under old_key when key is absent; an empty list, or null, is final. */
 static const cJSON *id_list(const struct element *e, const char *key, const char *old_key)
 {
     const cJSON *v = json_get(e->node, key);
 
-    return v && !cJSON_IsNull(v) ? v : json_get(e->node, old_key);
+    return v ? v : json_get(e->node, old_key);
 }
 
 static int read_bodies(struct reader *r, const struct element *e, struct state *s)

@@ -62,8 +62,7 @@ static int keep_gui_id(const struct arc *a, const cJSON *v, char **slot)
 static int drop(const struct arc *a, const char *why)
 {
     finding_add(a->r->f, FINDING_WARNING, 0, RELATION_PATH(a->node, NULL),
-                "State \"%s\": transition \"%s\" is ignored: %s", SHOWN(state_name(a)),
-                SHOWN(a->node->string), why);
+                "State \"%s\": transition \"%s\" is ignored: %s", SHOWN(state_name(a)), SHOWN(a->node->string), why);
     return DROP;
 }
 
@@ -93,8 +92,8 @@ static int use_intent_once(struct arc *a)
     rc = map_put(&a->r->intents_used, key, sizeof(key), 1, NULL);
     if (rc == 0)
         return finding_add(a->r->f, FINDING_ERROR, 7, RELATION_PATH(a->node, NULL),
-                           "State \"%s\" has two transitions on the intent \"%s\"",
-                           SHOWN(state_name(a)), SHOWN(a->r->m->intents[a->t->intent].name));
+                           "State \"%s\" has two transitions on the intent \"%s\"", SHOWN(state_name(a)),
+                           SHOWN(a->r->m->intents[a->t->intent].name));
     return rc < 0 ? reader_nomem(a->r) : KEEP;
 }
 
@@ -110,10 +109,8 @@ static int read_intent(struct arc *a)
     a->t->kind = TRANSITION_INTENT;
     a->t->intent_name = text_trim(v->valuestring);
     folded = text_fold_key(v->valuestring);
-    if (!a->t->intent_name || !folded ||
-        map_find_name(&a->r->intents, v->valuestring, &a->t->intent) < 0 ||
-        (a->t->intent == MAP_NONE &&
-         map_find_name(&a->r->intents, a->t->intent_name, &a->t->intent) < 0))
+    if (!a->t->intent_name || !folded || map_find_name(&a->r->intents, v->valuestring, &a->t->intent) < 0 ||
+        (a->t->intent == MAP_NONE && map_find_name(&a->r->intents, a->t->intent_name, &a->t->intent) < 0))
         rc = reader_nomem(a->r);
     else if (strcmp(folded, "fallback_intent") == 0)
         rc = read_no_intent(a);
@@ -132,8 +129,7 @@ static const cJSON *comparison(const struct arc *a)
     if (cJSON_IsObject(a->payload) && !value_is_empty(json_get(a->payload, "variable")) &&
         !value_is_empty(json_get(a->payload, "operator")))
         return a->payload;
-    if (!value_is_empty(json_get(a->node, "variable")) &&
-        !value_is_empty(json_get(a->node, "operator")))
+    if (!value_is_empty(json_get(a->node, "variable")) && !value_is_empty(json_get(a->node, "operator")))
         return a->node;
     return NULL;
 }
@@ -167,10 +163,9 @@ static const char *file_type(const char *key)
     static const struct {
         const char *key, *type;
     } types[] = {
-        { "pdf", "application/pdf" }, { "txt", "text/plain" },  { "json", "application/json" },
-        { "csv", "text/csv" },        { "xml", "text/xml" },    { "png", "image/png" },
-        { "jpg", "image/jpeg" },      { "jpeg", "image/jpeg" }, { "gif", "image/gif" },
-        { "mp3", "audio/mpeg" },      { "mp4", "video/mp4" },
+        { "pdf", "application/pdf" }, { "txt", "text/plain" }, { "json", "application/json" }, { "csv", "text/csv" },
+        { "xml", "text/xml" },        { "png", "image/png" },  { "jpg", "image/jpeg" },        { "jpeg", "image/jpeg" },
+        { "gif", "image/gif" },       { "mp3", "audio/mpeg" }, { "mp4", "video/mp4" },
     };
     size_t i;
 
@@ -182,15 +177,14 @@ static const char *file_type(const char *key)
 
 static int read_file(struct arc *a)
 {
-    const cJSON *v = first_given(given(a, a->predefined, "fileType"),
-                                 first_given(a->payload, json_get(a->node, "conditionValue")));
+    const cJSON *v =
+        first_given(given(a, a->predefined, "fileType"), first_given(a->payload, json_get(a->node, "conditionValue")));
     const char *part, *end;
     char *copy, *word;
     int rc = 0;
 
     a->t->kind = TRANSITION_FILE;
-    for (part = cJSON_IsString(v) ? v->valuestring : NULL; part && rc == 0;
-         part = end ? end + 1 : NULL) {
+    for (part = cJSON_IsString(v) ? v->valuestring : NULL; part && rc == 0; part = end ? end + 1 : NULL) {
         end = strchr(part, ',');
         copy = mem_dup(part, end ? (size_t)(end - part) : strlen(part));
         word = copy ? text_trim(copy) : NULL;
@@ -214,25 +208,30 @@ static const cJSON *predefined_kind(const struct arc *a)
     return first_given(given(a, a->predefined, "predefinedType"), json_get(a->node, "condition"));
 }
 
+static int read_custom(struct arc *a);
+
+/* A custom transition of old diagrams, said in flat keys or in the payload: a custom block, which
+ * editors add empty, does not count in this form. */
+static int read_old_custom(struct arc *a)
+{
+    a->custom = NULL;
+    return read_custom(a);
+}
+
 static int read_predefined(struct arc *a)
 {
     static const struct {
         const char *name;
         int (*read)(struct arc *);
     } kinds[] = {
-        { "when_intent_matched", read_intent },
-        { "when_no_intent_matched", read_no_intent },
-        { "when_file_received", read_file },
-        { "when_variable_operation_matched", read_variable },
-        { "when_form_submitted", read_form },
-        { "auto", read_auto },
+        { "when_intent_matched", read_intent },   { "when_no_intent_matched", read_no_intent },
+        { "when_file_received", read_file },      { "when_variable_operation_matched", read_variable },
+        { "when_form_submitted", read_form },     { "auto", read_auto },
+        { "custom_transition", read_old_custom },
     };
     const cJSON *kind = predefined_kind(a);
     size_t i;
 
-    a->payload = json_get(a->predefined, "conditionValue");
-    if (!a->payload || cJSON_IsNull(a->payload))
-        a->payload = json_get(a->node, "conditionValue");
     for (i = 0; cJSON_IsString(kind) && i < ARRAY_LEN(kinds); i++)
         if (strcmp(kinds[i].name, kind->valuestring) == 0)
             return kinds[i].read(a);
@@ -242,24 +241,26 @@ static int read_predefined(struct arc *a)
 /* ---- custom transitions (4.5)
  * ---------------------------------------------------------------------------------- */
 
+/* Where the event is said; in the oldest payloads it is the first of a list. */
+static const cJSON *event_text(const struct arc *a)
+{
+    const cJSON *v = first_given(first_given(given(a, a->custom, "event"), json_get(a->node, "customEvent")),
+                                 json_get(a->payload, "event"));
+    const cJSON *list = json_get(a->payload, "events"), *c;
+
+    for (c = cJSON_IsArray(list) ? list->child : NULL; c && value_is_empty(v); c = c->next)
+        if (cJSON_IsString(c) && !text_is_blank(c->valuestring))
+            v = c;
+    return v;
+}
+
 static enum event_kind event_of(const struct arc *a)
 {
-    const cJSON *v = first_given(given(a, a->custom, "event"), json_get(a->node, "customEvent")),
-                *c;
+    const cJSON *v = event_text(a);
     const char *word, *name;
     size_t len;
     int i;
 
-    if (value_is_empty(v)) { /* the oldest diagrams list events beside the conditions */
-        for (c = cJSON_IsArray(json_get(a->payload, "events"))
-                     ? json_get(a->payload, "events")->child
-                     : NULL;
-             c; c = c->next)
-            if (cJSON_IsString(c) && !text_is_blank(c->valuestring)) {
-                v = c;
-                break;
-            }
-    }
     if (!cJSON_IsString(v))
         return EVENT_NONE;
     word = text_trim_span(v->valuestring, &len);
@@ -274,8 +275,7 @@ static enum event_kind event_of(const struct arc *a)
 static const cJSON *conditions_of(const struct arc *a)
 {
     const cJSON *places[] = { json_get(a->custom, "condition"), json_get(a->node, "conditions"),
-                              json_get(a->node, "customConditions"),
-                              json_get(a->payload, "conditions") };
+                              json_get(a->node, "customConditions"), json_get(a->payload, "conditions") };
     size_t i;
 
     for (i = 0; i < ARRAY_LEN(places); i++)
@@ -311,15 +311,13 @@ static int read_conditions(struct arc *a)
     if (!a->t->conditions)
         return reader_nomem(a->r);
     for (c = list->child; c; c = c->next)
-        if (cJSON_IsString(c) && !text_is_blank(c->valuestring) &&
-            add_condition(a, c->valuestring) < 0)
+        if (cJSON_IsString(c) && !text_is_blank(c->valuestring) && add_condition(a, c->valuestring) < 0)
             return -1;
     return 0;
 }
 
 static int read_custom(struct arc *a)
 {
-    a->payload = json_get(a->node, "conditionValue");
     a->t->kind = TRANSITION_CUSTOM;
     a->t->event = event_of(a);
     if (read_conditions(a) < 0)
@@ -327,7 +325,8 @@ static int read_custom(struct arc *a)
     if (a->t->event == EVENT_NONE && !a->t->conditions_len)
         return read_auto(a);
     if (a->t->event == EVENT_GUI &&
-        keep_gui_id(a, given(a, a->custom, "guiEventGuiId"), &a->t->gui_id) < 0)
+        keep_gui_id(a, first_given(given(a, a->custom, "guiEventGuiId"), json_get(a->payload, "guiEventGuiId")),
+                    &a->t->gui_id) < 0)
         return -1;
     return KEEP;
 }
@@ -338,11 +337,9 @@ static int read_custom(struct arc *a)
 
 static bool is_custom_form(const cJSON *node)
 {
-    const cJSON *type = json_get(node, "transitionType"), *oldest = json_get(node, "condition");
+    const cJSON *type = json_get(node, "transitionType");
 
-    if (!value_is_empty(type))
-        return cJSON_IsString(type) && strcmp(type->valuestring, "custom") == 0;
-    return cJSON_IsString(oldest) && strcmp(oldest->valuestring, "custom_transition") == 0;
+    return cJSON_IsString(type) && strcmp(type->valuestring, "custom") == 0;
 }
 
 static bool is_arc(const cJSON *node)
@@ -378,12 +375,10 @@ static int add_transition(struct arc *a, size_t target)
 
 static int read_arc(struct reader *r, const cJSON *node)
 {
-    struct arc a = { .r = r,
-                     .node = node,
-                     .predefined = json_get(node, "predefined"),
-                     .custom = json_get(node, "custom") };
-    const struct element *from = document_end(&r->doc, node, "source"),
-                         *to = document_end(&r->doc, node, "target");
+    struct arc a = {
+        .r = r, .node = node, .predefined = json_get(node, "predefined"), .custom = json_get(node, "custom")
+    };
+    const struct element *from = document_end(&r->doc, node, "source"), *to = document_end(&r->doc, node, "target");
 
     if (!from || !to || from->state == MAP_NONE || to->state == MAP_NONE) {
         if (!from || from->type != ELEMENT_INITIAL)
@@ -392,6 +387,9 @@ static int read_arc(struct reader *r, const cJSON *node)
         return 0;
     }
     a.source = from->state;
+    a.payload = json_get(a.predefined, "conditionValue");
+    if (!a.payload || cJSON_IsNull(a.payload))
+        a.payload = json_get(node, "conditionValue");
     return add_transition(&a, to->state);
 }
 

@@ -68,6 +68,7 @@ static void lists_of_actions_are_final_when_present(void **state)
         { ",'bodies':['x'],'fallbackBodies':['x','y']", 1, 2 },
         { ",'actions':['ghost','odd',5,null]", 0, 0 },
         { ",'actions':'x'", 0, 0 },
+        { ",'actions':null,'bodies':['x']", 0, 0 },
         { ",'fallbackActions':['x'],'fallbackBodyEnabled':true", 0, 1 },
         { ",'fallbackActions':['x'],'fallbackBodyEnabled':false", 0, 0 },
         { ",'fallbackActions':['x'],'fallbackBodyEnabled':'false'", 0, 1 },

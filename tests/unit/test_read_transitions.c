@@ -12,8 +12,8 @@
 #include "tests/support/diagram.h"
 
 #define ENDS "'type':'AgentStateTransition','source':{'element':'s'},'target':{'element':'t'}"
-#define MORE                                                                                                           \
-    ",'t':{'type':'AgentState','name':'next'},'n':{'type':'AgentIntent','name':'Order_Pizza'},"                        \
+#define MORE \
+    ",'t':{'type':'AgentState','name':'next'},'n':{'type':'AgentIntent','name':'Order_Pizza'}," \
     "'m':{'type':'AgentIntent','name':'fallback_intent'},'k':{'type':'Comments','name':'c'}"
 
 static void read_arc(const char *members, struct read_result *r)
@@ -44,7 +44,14 @@ static void every_spelling_gives_its_kind(void **state)
         { ",'transitionType':'custom','customEvent':'DummyEvent'", TRANSITION_CUSTOM },
         { ",'transitionType':'custom','conditionValue':{'events':['DummyEvent'],'conditions':[]}", TRANSITION_CUSTOM },
         { ",'condition':'custom_transition','customEvent':'DummyEvent'", TRANSITION_CUSTOM },
-        { ",'transitionType':'predefined','condition':'custom_transition'", TRANSITION_NO_INTENT },
+        { ",'transitionType':'predefined','condition':'custom_transition','event':'DummyEvent'", TRANSITION_CUSTOM },
+        { ",'predefinedType':'custom_transition','conditionValue':{'event':'DummyEvent'},"
+          "'custom':{'event':'None','condition':[]}",
+          TRANSITION_CUSTOM },
+        { ",'predefined':{'predefinedType':'custom_transition','conditionValue':{'events':[' ',"
+          "'DummyEvent','GUIEvent']}}",
+          TRANSITION_CUSTOM },
+        { ",'condition':'custom_transition','custom':{'event':'DummyEvent'}", TRANSITION_AUTO },
         { ",'transitionType':'custom'", TRANSITION_AUTO },
         { ",'transitionType':'custom','custom':{'event':'None','condition':[]}", TRANSITION_AUTO },
         { ",'transitionType':'custom','custom':{'event':'Strange'}", TRANSITION_AUTO },
