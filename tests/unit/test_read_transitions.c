@@ -106,8 +106,8 @@ static void transitions_that_say_nothing_are_dropped_with_a_warning(void **state
         ",'predefinedType':'when_intent_matched'",
         ",'predefinedType':'when_intent_matched','intentName':'  '",
         ",'predefinedType':'when_intent_matched','intentName':5",
-        ",'predefinedType':'when_variable_operation_matched','conditionValue':{'variable':'a',"
-        "'operator':'~'}",
+        (",'predefinedType':'when_variable_operation_matched','conditionValue':{'variable':'a',"
+         "'operator':'~'}"),
     };
     struct read_result r;
     size_t i;
