@@ -53,11 +53,9 @@ static const struct field_row crawl_rows[] = {
     { "crawl_format", NULL, FIELD_CLEAN, AT(crawl_format), "markdown", 0 },
     { "base_url_prefix", NULL, FIELD_CLEAN, AT(base_url_prefix), NULL, 0 },
     { "run_crawl", NULL, FIELD_TRUTH_NULL, AT(run_crawl), NULL, 1 },
-    { "no_crawl_error_message", NULL, FIELD_CLEAN, AT(no_crawl_message),
-      "No web crawl data is available yet.", 0 },
+    { "no_crawl_error_message", NULL, FIELD_CLEAN, AT(no_crawl_message), "No web crawl data is available yet.", 0 },
     { "system_message_prefix", NULL, FIELD_CLEAN, AT(prompt), NULL, 0 },
-    { "systemMessagePrefixUseSessionVars", NULL, FIELD_TRUTH, AT(prompt_use_session_vars), NULL,
-      0 },
+    { "systemMessagePrefixUseSessionVars", NULL, FIELD_TRUTH, AT(prompt_use_session_vars), NULL, 0 },
     { "llm_name", NULL, FIELD_CLEAN, AT(llm_name), NULL, 0 },
 };
 static const struct field_row location_rows[] = {
@@ -84,8 +82,7 @@ static const struct field_row output_rows[] = {
 
 /* The word under key, trimmed, cleaned and (fold) lower-cased: its index in words (ended by NULL),
  * or -1. The first word is the default. */
-static int read_word(const struct body *b, const char *key, int rule, bool fold,
-                     const char *const *words, size_t *ret)
+static int read_word(const struct body *b, const char *key, int rule, bool fold, const char *const *words, size_t *ret)
 {
     struct {
         char *text;
@@ -103,8 +100,7 @@ static int read_word(const struct body *b, const char *key, int rule, bool fold,
         *ret = i;
         if (lower && !words[i])
             rc = finding_add(b->r->f, FINDING_ERROR, rule, ELEMENT_PATH(b->e, key),
-                             "%s: %s \"%s\" is unknown; it must be one of %s", b->title, key,
-                             SHOWN(v.text), set);
+                             "%s: %s \"%s\" is unknown; it must be one of %s", b->title, key, SHOWN(v.text), set);
         mem_free(lower);
     }
     mem_free(v.text);
@@ -114,7 +110,7 @@ static int read_word(const struct body *b, const char *key, int rule, bool fold,
 static int read_input(const struct body *b, struct action *a)
 {
     static const char *const modes[] = { "last_user_message", "custom", NULL };
-    size_t mode;
+    size_t mode = 0;
 
     if (read_word(b, "inputPromptMode", 8, false, modes, &mode) < 0 ||
         reader_fields(b->r, b->e, b->title, a, input_rows, ARRAY_LEN(input_rows)) < 0)
@@ -122,8 +118,7 @@ static int read_input(const struct body *b, struct action *a)
     a->input_custom = mode == 1;
     if (a->input_custom && !a->input_prompt)
         return finding_add(b->r->f, FINDING_ERROR, 8, ELEMENT_PATH(b->e, "customInputPrompt"),
-                           "%s: customInputPrompt is empty, but inputPromptMode is \"custom\"",
-                           b->title);
+                           "%s: customInputPrompt is empty, but inputPromptMode is \"custom\"", b->title);
     return 0;
 }
 
@@ -143,7 +138,7 @@ static int finish_db(const struct body *b, struct action *a)
     static const char *const selections[] = { "default", "custom", NULL };
     static const char *const modes[] = { "llm_query", "sql", NULL };
     static const char *const operations[] = { "any", "select", "insert", "update", "delete", NULL };
-    size_t selection, mode, operation;
+    size_t selection = 0, mode = 0, operation = 0;
 
     if (read_word(b, "dbSelectionType", 9, true, selections, &selection) < 0 ||
         read_word(b, "dbQueryMode", 9, true, modes, &mode) < 0 ||
@@ -219,11 +214,9 @@ static int finish_gui(const struct body *b, struct action *a)
 /* Judged once per element, however many bodies share it. */
 static int check_custom_code(const struct body *b, const char *source)
 {
-    struct code c = { .kind = CODE_CUSTOM,
-                      .source = source,
-                      .title = b->title,
-                      .where = ELEMENT_PATH(b->e, "name"),
-                      .rule = 10 };
+    struct code c = {
+        .kind = CODE_CUSTOM, .source = source, .title = b->title, .where = ELEMENT_PATH(b->e, "name"), .rule = 10
+    };
     struct python_facts facts = { 0 };
     int found;
 
@@ -335,8 +328,7 @@ static int add_action(struct reader *r, const struct state *s, const char *part,
     int rc;
 
     if (kind_of(e->node, &kind) < 0) {
-        log_debug("state \"%s\": action \"%s\" is of no known kind, skipped", SHOWN(s->name),
-                  SHOWN(e->id));
+        log_debug("state \"%s\": action \"%s\" is of no known kind, skipped", SHOWN(s->name), SHOWN(e->id));
         return 0;
     }
     if (reader_charge(r, sizeof(*a)) < 0)
@@ -345,16 +337,14 @@ static int add_action(struct reader *r, const struct state *s, const char *part,
     if (!a)
         return reader_nomem(r);
     a->kind = kind;
-    snprintf(b.title, sizeof(b.title), "State \"%s\", %s, %s", SHOWN(s->name), part,
-             action_kind_title(kind));
+    snprintf(b.title, sizeof(b.title), "State \"%s\", %s, %s", SHOWN(s->name), part, action_kind_title(kind));
     rc = read_action(&b, a);
     if (rc == SKIP)
         action_list_drop_last(list);
     return rc < 0 ? -1 : 0;
 }
 
-int read_actions(struct reader *r, const struct state *s, const char *part, const cJSON *ids,
-                 struct action_list *ret)
+int read_actions(struct reader *r, const struct state *s, const char *part, const cJSON *ids, struct action_list *ret)
 {
     struct element *e;
     const cJSON *c;

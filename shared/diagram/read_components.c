@@ -15,8 +15,7 @@ struct title { /* the element in sentences: Tool "lookup" */
     char text[SHOWN_MAX + 60];
 };
 
-static const char *title_of(struct title *out, const char *kind, const struct element *e,
-                            const char *name)
+static const char *title_of(struct title *out, const char *kind, const struct element *e, const char *name)
 {
     if (text_is_blank(name))
         snprintf(out->text, sizeof(out->text), "%s \"%s\" (id)", kind, SHOWN(e->id));
@@ -33,8 +32,8 @@ static int keep_path(struct reader *r, const struct element *e, char **slot)
 
 /* The trimmed, cleaned name under key: 1 and *ret the first time it is seen, 0 when the element is
  * to be skipped (blank, or seen before and not unique), -1. */
-static int first_of_name(struct reader *r, const struct element *e, const char *kind,
-                         const char *key, struct map *seen, size_t index, char **ret)
+static int first_of_name(struct reader *r, const struct element *e, const char *kind, const char *key, struct map *seen,
+                         size_t index, char **ret)
 {
     struct {
         char *name;
@@ -64,8 +63,8 @@ static int first_of_name(struct reader *r, const struct element *e, const char *
 }
 
 /* The same with the name rule: for tools, skills, workspaces, RAG stores. */
-static int first_of_ruled_name(struct reader *r, const struct element *e, const char *kind,
-                               struct map *seen, size_t index, char **ret)
+static int first_of_ruled_name(struct reader *r, const struct element *e, const char *kind, struct map *seen,
+                               size_t index, char **ret)
 {
     char *name = NULL;
     int rc = first_of_name(r, e, kind, "name", seen, index, &name);
@@ -83,8 +82,7 @@ static int first_of_ruled_name(struct reader *r, const struct element *e, const 
  * ------------------------------------------------------------------------------------------------------
  */
 
-static int unknown_provider(struct reader *r, const struct element *e, const char *name,
-                            const char *provider)
+static int unknown_provider(struct reader *r, const struct element *e, const char *name, const char *provider)
 {
     struct buf set;
     size_t i;
@@ -93,11 +91,10 @@ static int unknown_provider(struct reader *r, const struct element *e, const cha
     buf_init(&set, 1024);
     for (i = 0; llm_provider_at(i); i++)
         buf_add_fmt(&set, "%s%s", i ? ", " : "", llm_provider_at(i)->name);
-    rc = buf_failed(&set)
-             ? reader_nomem(r)
-             : finding_add(r->f, FINDING_ERROR, 2, ELEMENT_PATH(e, "provider"),
-                           "LLM \"%s\": provider \"%s\" is unknown; it must be one of %s",
-                           SHOWN(name), SHOWN(provider), set.data);
+    rc = buf_failed(&set) ? reader_nomem(r)
+                          : finding_add(r->f, FINDING_ERROR, 2, ELEMENT_PATH(e, "provider"),
+                                        "LLM \"%s\": provider \"%s\" is unknown; it must be one of %s", SHOWN(name),
+                                        SHOWN(provider), set.data);
     buf_release(&set);
     return rc;
 }
@@ -109,8 +106,8 @@ static int read_provider(struct reader *r, const struct element *e, struct llm *
     int rc = 0;
 
     if (!value_is_empty(v) && !cJSON_IsString(v))
-        return finding_add(r->f, FINDING_ERROR, 0, ELEMENT_PATH(e, "provider"),
-                           "LLM \"%s\": provider must be a text", SHOWN(llm->name));
+        return finding_add(r->f, FINDING_ERROR, 0, ELEMENT_PATH(e, "provider"), "LLM \"%s\": provider must be a text",
+                           SHOWN(llm->name));
     lower = text_lower(value_is_empty(v) ? "openai" : v->valuestring);
     if (!lower)
         return reader_nomem(r);
@@ -131,20 +128,18 @@ static int read_parameters(struct reader *r, const struct element *e, struct llm
         return 0;
     if (!value_is_finite(v, &key))
         return finding_add(r->f, FINDING_ERROR, 0, ELEMENT_PATH(e, "parameters"),
-                           "LLM \"%s\": parameter \"%s\" is not a finite number", SHOWN(llm->name),
-                           SHOWN(key));
+                           "LLM \"%s\": parameter \"%s\" is not a finite number", SHOWN(llm->name), SHOWN(key));
     if (!value_fits_depth(v, VALUE_DEPTH_MAX))
         return finding_add(r->f, FINDING_ERROR, 0, ELEMENT_PATH(e, "parameters"),
-                           "LLM \"%s\": the parameters are nested more than %d levels deep",
-                           SHOWN(llm->name), VALUE_DEPTH_MAX);
+                           "LLM \"%s\": the parameters are nested more than %d levels deep", SHOWN(llm->name),
+                           VALUE_DEPTH_MAX);
     return json_to_value(v, &llm->parameters) < 0 ? reader_nomem(r) : 0;
 }
 
 static int read_llm(struct reader *r, const struct element *e)
 {
     static const struct field_row rows[] = {
-        { "num_previous_messages", NULL, FIELD_INT, offsetof(struct llm, num_previous_messages),
-          NULL, 1 },
+        { "num_previous_messages", NULL, FIELD_INT, offsetof(struct llm, num_previous_messages), NULL, 1 },
         { "global_context", NULL, FIELD_RAW, offsetof(struct llm, global_context), NULL, 0 },
     };
     struct title title;
@@ -162,8 +157,7 @@ static int read_llm(struct reader *r, const struct element *e)
         return reader_nomem(r);
     }
     llm->name = name;
-    if (keep_path(r, e, &llm->where) < 0 || read_provider(r, e, llm) < 0 ||
-        read_parameters(r, e, llm) < 0)
+    if (keep_path(r, e, &llm->where) < 0 || read_provider(r, e, llm) < 0 || read_parameters(r, e, llm) < 0)
         return -1;
     return reader_fields(r, e, title_of(&title, "LLM", e, name), llm, rows, ARRAY_LEN(rows));
 }
@@ -176,8 +170,8 @@ struct target { /* where a new element of such a kind goes */
     char **name, **where;
 };
 
-static int read_named(struct reader *r, const struct element *e, const char *kind,
-                      const struct target *to, char *name, const struct field_row *rows, size_t len)
+static int read_named(struct reader *r, const struct element *e, const char *kind, const struct target *to, char *name,
+                      const struct field_row *rows, size_t len)
 {
     struct title title;
 
@@ -204,8 +198,7 @@ static int read_tool(struct reader *r, const struct element *e)
     if (rc <= 0)
         return rc;
     t = model_add_tool(r->m);
-    return read_named(r, e, "Tool",
-                      &(struct target){ t, t ? &t->name : NULL, t ? &t->where : NULL }, name, rows,
+    return read_named(r, e, "Tool", &(struct target){ t, t ? &t->name : NULL, t ? &t->where : NULL }, name, rows,
                       ARRAY_LEN(rows));
 }
 
@@ -222,8 +215,7 @@ static int read_skill(struct reader *r, const struct element *e)
     if (rc <= 0)
         return rc;
     s = model_add_skill(r->m);
-    return read_named(r, e, "Skill",
-                      &(struct target){ s, s ? &s->name : NULL, s ? &s->where : NULL }, name, rows,
+    return read_named(r, e, "Skill", &(struct target){ s, s ? &s->name : NULL, s ? &s->where : NULL }, name, rows,
                       ARRAY_LEN(rows));
 }
 
@@ -233,8 +225,7 @@ static int read_workspace(struct reader *r, const struct element *e)
         { "path", NULL, FIELD_RAW, offsetof(struct workspace, path), "", 0 },
         { "description", NULL, FIELD_RAW, offsetof(struct workspace, description), NULL, 0 },
         { "writable", NULL, FIELD_TRUTH_NULL, offsetof(struct workspace, writable), NULL, 1 },
-        { "max_read_bytes", NULL, FIELD_INT_STRICT, offsetof(struct workspace, max_read_bytes),
-          NULL, 200000 },
+        { "max_read_bytes", NULL, FIELD_INT_STRICT, offsetof(struct workspace, max_read_bytes), NULL, 200000 },
     };
     struct workspace *w;
     char *name = NULL;
@@ -243,8 +234,7 @@ static int read_workspace(struct reader *r, const struct element *e)
     if (rc <= 0)
         return rc;
     w = model_add_workspace(r->m);
-    return read_named(r, e, "Workspace",
-                      &(struct target){ w, w ? &w->name : NULL, w ? &w->where : NULL }, name, rows,
+    return read_named(r, e, "Workspace", &(struct target){ w, w ? &w->name : NULL, w ? &w->where : NULL }, name, rows,
                       ARRAY_LEN(rows));
 }
 
@@ -269,17 +259,15 @@ static int finish_rag(struct reader *r, struct rag *g)
 static int read_rag(struct reader *r, const struct element *e)
 {
     static const struct field_row rows[] = {
-        { "embedding_provider", NULL, FIELD_RAW, offsetof(struct rag, embedding_provider), "openai",
+        { "embedding_provider", NULL, FIELD_RAW, offsetof(struct rag, embedding_provider), "openai", 0 },
+        { "embedding_base_url", NULL, FIELD_RAW, offsetof(struct rag, embedding_base_url), "http://localhost:11434",
           0 },
-        { "embedding_base_url", NULL, FIELD_RAW, offsetof(struct rag, embedding_base_url),
-          "http://localhost:11434", 0 },
-        { "embedding_model", NULL, FIELD_RAW, offsetof(struct rag, embedding_model),
-          "nomic-embed-text", 0 },
+        { "embedding_model", NULL, FIELD_RAW, offsetof(struct rag, embedding_model), "nomic-embed-text", 0 },
         { "llm_name", "llm", FIELD_TRIM, offsetof(struct rag, llm_name), "", 0 },
         { "llm_prompt", "llmPrompt", FIELD_NAME, offsetof(struct rag, llm_prompt), NULL, 0 },
         { "k", NULL, FIELD_INT, offsetof(struct rag, k), NULL, 4 },
-        { "num_previous_messages", "numPreviousMessages", FIELD_INT,
-          offsetof(struct rag, num_previous_messages), NULL, 0 },
+        { "num_previous_messages", "numPreviousMessages", FIELD_INT, offsetof(struct rag, num_previous_messages), NULL,
+          0 },
         { "use_hybrid_rag", NULL, FIELD_TRUTH, offsetof(struct rag, hybrid), NULL, 0 },
         { "bm25_weight", NULL, FIELD_FLOAT, offsetof(struct rag, bm25_weight), NULL, 0.6 },
     };
@@ -290,10 +278,9 @@ static int read_rag(struct reader *r, const struct element *e)
     if (rc <= 0)
         return rc; /* a store of that name again: an alias, its own fields do not matter */
     g = model_add_rag(r->m);
-    rc = read_named(r, e, "RAG store",
-                    &(struct target){ g, g ? &g->name : NULL, g ? &g->where : NULL }, name, rows,
+    rc = read_named(r, e, "RAG store", &(struct target){ g, g ? &g->name : NULL, g ? &g->where : NULL }, name, rows,
                     ARRAY_LEN(rows));
-    return rc < 0 ? -1 : finish_rag(r, g);
+    return rc < 0 || !g ? -1 : finish_rag(r, g);
 }
 
 /* ---- GUI
@@ -314,15 +301,14 @@ static int read_gui(struct reader *r, const struct element *e)
 
     if (rc == 0 && id)
         rc = finding_add(r->f, FINDING_ERROR, 5, ELEMENT_PATH(e, "gui_id"),
-                         "Agent \"%s\" has two GUIs with the id \"%s\"", SHOWN(r->m->name),
-                         SHOWN(id));
+                         "Agent \"%s\" has two GUIs with the id \"%s\"", SHOWN(r->m->name), SHOWN(id));
     if (rc <= 0) {
         mem_free(id);
         return rc;
     }
     g = model_add_gui(r->m);
-    rc = read_named(r, e, "GUI", &(struct target){ g, g ? &g->gui_id : NULL, g ? &g->where : NULL },
-                    id, rows, ARRAY_LEN(rows));
+    rc = read_named(r, e, "GUI", &(struct target){ g, g ? &g->gui_id : NULL, g ? &g->where : NULL }, id, rows,
+                    ARRAY_LEN(rows));
     if (rc < 0 || !cJSON_IsObject(design))
         return rc;
     return json_to_value(design, &g->design) < 0 ? reader_nomem(r) : 0;
@@ -364,15 +350,14 @@ static int read_intent(struct reader *r, const struct element *e)
         return -1;
     rc = map_put_name(&r->intents, name, r->m->intents_len, NULL);
     if (rc == 0)
-        return finding_add(r->f, FINDING_ERROR, 3, ELEMENT_PATH(e, "name"),
-                           "There are two intents named \"%s\"", SHOWN(name));
+        return finding_add(r->f, FINDING_ERROR, 3, ELEMENT_PATH(e, "name"), "There are two intents named \"%s\"",
+                           SHOWN(name));
     if (rc < 0 || map_put_folded(&r->intents_folded, name, r->m->intents_len, NULL) < 0)
         return reader_nomem(r);
     n = model_add_intent(r->m);
     if (!n || !(n->name = mem_strdup(name)))
         return reader_nomem(r);
-    if (keep_path(r, e, &n->where) < 0 ||
-        reader_fields(r, e, "Intent", n, rows, ARRAY_LEN(rows)) < 0)
+    if (keep_path(r, e, &n->where) < 0 || reader_fields(r, e, "Intent", n, rows, ARRAY_LEN(rows)) < 0)
         return -1;
     v = first_given(json_get(e->node, "bodies"), json_get(e->node, "ownedElements"));
     for (c = cJSON_IsArray(v) ? v->child : NULL; c; c = c->next) {

@@ -19,8 +19,7 @@ static bool is_reasoning(const struct element *e)
 {
     const cJSON *type = json_get(e->node, "stateType");
 
-    return e->type == ELEMENT_REASONING_STATE ||
-           (cJSON_IsString(type) && strcmp(type->valuestring, "reasoning") == 0);
+    return e->type == ELEMENT_REASONING_STATE || (cJSON_IsString(type) && strcmp(type->valuestring, "reasoning") == 0);
 }
 
 /* ---- one state
@@ -31,8 +30,7 @@ static int read_reasoning(struct reader *r, const struct element *e, struct stat
 {
     static const struct field_row rows[] = {
         { "max_steps", NULL, FIELD_INT_STRICT, offsetof(struct state, max_steps), NULL, 8 },
-        { "enable_task_planning", NULL, FIELD_TRUTH_NULL, offsetof(struct state, task_planning),
-          NULL, 1 },
+        { "enable_task_planning", NULL, FIELD_TRUTH_NULL, offsetof(struct state, task_planning), NULL, 1 },
         { "stream_steps", NULL, FIELD_TRUTH_NULL, offsetof(struct state, stream_steps), NULL, 1 },
         { "system_prompt", NULL, FIELD_RAW, offsetof(struct state, system_prompt), NULL, 0 },
         { "fallback_message", NULL, FIELD_RAW, offsetof(struct state, fallback_message), NULL, 0 },
@@ -66,8 +64,7 @@ static int read_bodies(struct reader *r, const struct element *e, struct state *
     if (read_actions(r, s, "body", id_list(e, "actions", "bodies"), &s->body) < 0)
         return -1;
     if (value_truth(json_get(e->node, "fallbackBodyEnabled"), true) &&
-        read_actions(r, s, "fallback body", id_list(e, "fallbackActions", "fallbackBodies"),
-                     &s->fallback) < 0)
+        read_actions(r, s, "fallback body", id_list(e, "fallbackActions", "fallbackBodies"), &s->fallback) < 0)
         return -1;
     s->has_body = s->body.len > 0;
     s->has_fallback = s->fallback.len > 0;
@@ -81,14 +78,13 @@ static int read_state(struct reader *r, struct element *e, bool initial)
     struct state *s;
     int rc;
 
-    if (reader_check_name(r, e, "State", name) < 0 ||
-        reader_charge(r, sizeof(*s) + strlen(name)) < 0)
+    if (reader_check_name(r, e, "State", name) < 0 || !name || reader_charge(r, sizeof(*s) + strlen(name)) < 0)
         return -1;
     e->state = r->m->states_len;
     rc = map_put_name(&r->states, name, e->state, NULL);
     if (rc == 0)
-        return finding_add(r->f, FINDING_ERROR, 4, ELEMENT_PATH(e, "name"),
-                           "There are two states named \"%s\"", SHOWN(name));
+        return finding_add(r->f, FINDING_ERROR, 4, ELEMENT_PATH(e, "name"), "There are two states named \"%s\"",
+                           SHOWN(name));
     s = rc < 0 ? NULL : model_add_state(r->m);
     if (!s)
         return reader_nomem(r);
@@ -175,8 +171,7 @@ struct links {
     size_t len, cap;
 };
 
-static int add_link(struct reader *r, struct links *l, struct element *comment,
-                    const struct element *other)
+static int add_link(struct reader *r, struct links *l, struct element *comment, const struct element *other)
 {
     void *items = l->items;
 
@@ -219,8 +214,8 @@ static int by_comment(const void *a, const void *b)
     return x->state < y->state ? -1 : x->state > y->state;
 }
 
-static int append_comment(struct reader *r, const struct element *e, const struct links *l,
-                          size_t *at, struct buf *texts)
+static int append_comment(struct reader *r, const struct element *e, const struct links *l, size_t *at,
+                          struct buf *texts)
 {
     size_t index = (size_t)(e - r->doc.elements), last = MAP_NONE;
     char *text = value_text(json_get(e->node, "name"));
@@ -251,22 +246,30 @@ static int keep_descriptions(struct reader *r, struct buf *texts)
     return 0;
 }
 
+static int append_all(struct reader *r, const struct links *l, struct buf *texts)
+{
+    size_t i, at = 0;
+
+    for (i = 0; i < r->doc.len; i++)
+        if (r->doc.elements[i].type == ELEMENT_COMMENT && append_comment(r, &r->doc.elements[i], l, &at, texts) < 0)
+            return -1;
+    return keep_descriptions(r, texts);
+}
+
 static int append_comments(struct reader *r, struct links *l)
 {
     struct buf *texts = mem_zalloc(r->m->states_len + 1, sizeof(*texts));
-    size_t i, at = 0;
-    int rc = texts ? 0 : reader_nomem(r);
+    size_t i;
+    int rc;
 
-    if (rc == 0 && l->len)
+    if (!texts)
+        return reader_nomem(r);
+    if (l->len)
         qsort(l->items, l->len, sizeof(*l->items), by_comment);
-    for (i = 0; texts && i <= r->m->states_len; i++)
+    for (i = 0; i <= r->m->states_len; i++)
         buf_init(&texts[i], READER_MODEL_MAX);
-    for (i = 0; i < r->doc.len && rc == 0; i++)
-        if (r->doc.elements[i].type == ELEMENT_COMMENT)
-            rc = append_comment(r, &r->doc.elements[i], l, &at, texts);
-    if (rc == 0)
-        rc = keep_descriptions(r, texts);
-    for (i = 0; texts && i <= r->m->states_len; i++)
+    rc = append_all(r, l, texts);
+    for (i = 0; i <= r->m->states_len; i++)
         buf_release(&texts[i]);
     mem_free(texts);
     return rc;

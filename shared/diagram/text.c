@@ -12,8 +12,7 @@
 
 static bool is_space(int32_t c)
 {
-    static const uint16_t single[] = { 0x20,   0x85,   0xa0,   0x1680, 0x2028,
-                                       0x2029, 0x202f, 0x205f, 0x3000 };
+    static const uint16_t single[] = { 0x20, 0x85, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000 };
     size_t i;
 
     if ((c >= 0x09 && c <= 0x0d) || (c >= 0x1c && c <= 0x1f) || (c >= 0x2000 && c <= 0x200a))
@@ -26,8 +25,7 @@ static bool is_space(int32_t c)
 
 static bool is_deleted(unsigned char c)
 {
-    return (c >= 0x01 && c <= 0x08) || c == 0x0b || c == 0x0c || (c >= 0x0e && c <= 0x1f) ||
-           c == 0x7f;
+    return (c >= 0x01 && c <= 0x08) || c == 0x0b || c == 0x0c || (c >= 0x0e && c <= 0x1f) || c == 0x7f;
 }
 
 static bool is_ascii(const char *s, size_t len)
@@ -68,8 +66,7 @@ const char *text_trim_span(const char *s, size_t *ret_len)
         len -= width;
     }
     while (len) {
-        for (back = 1; back < len && back < 4 && ((unsigned char)s[len - back] & 0xc0) == 0x80;
-             back++)
+        for (back = 1; back < len && back < 4 && ((unsigned char)s[len - back] & 0xc0) == 0x80; back++)
             ;
         if (!is_space(utf8_decode(s + len - back, back, &width)) || width != back)
             break;
@@ -121,8 +118,7 @@ static char *ascii_lower(const char *s, size_t len)
 static char *mapped(const char *s, size_t len, utf8proc_option_t options)
 {
     utf8proc_uint8_t *out = NULL;
-    utf8proc_ssize_t n =
-        utf8proc_map((const utf8proc_uint8_t *)s, (utf8proc_ssize_t)len, &out, options);
+    utf8proc_ssize_t n = utf8proc_map((const utf8proc_uint8_t *)s, (utf8proc_ssize_t)len, &out, options);
     char *copy;
 
     if (n == UTF8PROC_ERROR_NOMEM)
@@ -200,8 +196,7 @@ bool text_is_identifier(const char *s)
 
         if (c < 0)
             return false;
-        if (c == '_' || uc_is_property_xid_start((ucs4_t)c) ||
-            (at && uc_is_property_xid_continue((ucs4_t)c)))
+        if (c == '_' || uc_is_property_xid_start((ucs4_t)c) || (at && uc_is_property_xid_continue((ucs4_t)c)))
             continue;
         return false;
     }
@@ -210,9 +205,12 @@ bool text_is_identifier(const char *s)
 
 const char *text_shown(struct shown *out, const char *s)
 {
-    size_t len = s ? strlen(s) : 0, n = 0, i;
-    size_t keep = utf8_floor(s ? s : "", len < SHOWN_MAX ? len : SHOWN_MAX);
+    size_t len, n = 0, i, keep;
 
+    if (!s)
+        s = "";
+    len = strlen(s);
+    keep = utf8_floor(s, len < SHOWN_MAX ? len : SHOWN_MAX);
     for (i = 0; i < keep && n < SHOWN_MAX; i++) {
         unsigned char c = (unsigned char)s[i];
 
