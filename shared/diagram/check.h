@@ -10,16 +10,16 @@
 struct python_parser;
 
 /* Phase B: every finding, in rule order. 0 (findings tell the verdict), or -1 and err: the machine
- * failed. */
+ * failed. The model's references must be resolved (model_resolve(); diagram_read() did). */
 int diagram_check(const struct model *m, struct findings *f, struct err *err);
 
-/* Phase C, for generated programs and sessions; also fills in each condition's function and
- * parameters. */
+/* Phase C, for generated programs and sessions: worth asking only when phase B found no error. Also
+ * fills in each condition's function and parameters. 0 or -1 as above. */
 int diagram_check_program(struct model *m, struct python_parser *parser, struct findings *f,
                           struct err *err);
 
-/* Class names of the transitions' events, first-seen order (section 8.1). 0, or -1 out of memory.
- */
+/* Class names of the transitions' events, first-seen order (section 8.1); the caller releases.
+ * 0, or -1 out of memory with *ret untouched. */
 int diagram_event_list(const struct model *m, struct str_list *ret);
 
 #endif

@@ -12,8 +12,9 @@
 struct python_parser; /* shared/python/parser.h: judges custom code (rules 1 to 5 of section 9) */
 
 /* request: the whole request object ({title, model, config, configYaml, agentComponents}). 0 and
- * *ret filled, or -1: a finding says why (phase A stops at the first), or err when the machine
- * failed (memory, parser). */
+ * *ret filled (warnings may be among the findings), or -1 with *ret untouched: the last finding is
+ * an error that says why (phase A stops at the first), or err is filled because the machine failed
+ * (memory, parser). parser NULL: custom code is taken unseen, its function names stay NULL. */
 int diagram_read(const cJSON *request, struct python_parser *parser, struct model *ret,
                  struct findings *f, struct err *err);
 
