@@ -1,0 +1,30 @@
+/* shared/cli/chat_session.h -- the REST half of a conversation: start a session of a diagram, end it. */
+#ifndef CLI_CHAT_SESSION_H
+#define CLI_CHAT_SESSION_H
+
+#include <cjson/cJSON.h>
+
+#include "shared/base/err.h"
+#include "shared/base/id.h"
+
+struct chat_session {
+    const char *base;    /* "http://127.0.0.1:8080", borrowed */
+    const char *sign_in; /* GitHub session, NULL = none; borrowed */
+    char id[ID_TEXT_LEN + 1];
+};
+
+/* POST of the request: 0 and s->id, or -1 and err with the service's own sentence. */
+int chat_session_start(struct chat_session *s, const cJSON *request, struct err *err);
+int chat_session_end(const struct chat_session *s, struct err *err); /* 0 also when it was gone */
+
+/* Adds the credentials of our environment (OPENAI_API_KEY and so on) to the request. 0, -1 out of memory. */
+int chat_add_credentials(cJSON *request, struct err *err);
+
+/* {"type":"auth",...} as text; received < 0: first connection. Freed by the caller; NULL out of memory. */
+char *chat_auth_frame(const struct chat_session *s, long long received);
+
+/* {"action":..., "message":...} for a line of the user; commands like /var and /file included. 0 and *ret, or -1 and
+ * err (a file that cannot be read, a command that does not exist). */
+int chat_user_frame(const char *line, char **ret, struct err *err);
+
+#endif

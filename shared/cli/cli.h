@@ -1,0 +1,70 @@
+/* shared/cli/cli.h -- `agentsim`: one table of commands; each row's options feed both parsing and help.
+ * Exit status: 0 fine, 1 the answer is no (findings, a refused session, no sandbox), 2 wrong use or unreadable file,
+ * 3 this machine failed. Results go to standard output, what went wrong to standard error. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "shared/base/err.h"
+#include "shared/config/config.h"
+
+enum { CLI_OK = 0, CLI_NO = 1, CLI_USAGE = 2, CLI_FAILED = 3 };
+
+#define CLI_OPTIONS_MAX 12
+#define CLI_DIAGRAM_MAX (50u << 20) /* as the service: 50 MiB */
+
+struct cli_option {
+    const char *name;  /* "output", given as --output VALUE or --output=VALUE */
+    char letter;       /* 'o', given as -o VALUE; 0 = none */
+    const char *value; /* "DIR" in help; NULL = a switch */
+    const char *help;
+};
+
+struct cli_input {
+    const char *values[CLI_OPTIONS_MAX]; /* in the order of the command's options: NULL = not given; a switch is "" */
+    char *const *args;                   /* what is no option */
+    int args_len;
+};
+
+struct cli_command {
+    const char *name, *arguments, *summary;
+    const char *details;              /* more lines of help, may be NULL */
+    const struct cli_option *options; /* ended by a row without name, NULL = none */
+    int args_min, args_max;
+    int (*run)(const struct cli_input *in);
+};
+
+int cli_main(int argc, char **argv);
+
+/* options.c. Fills ret from argv (the words behind the command's name, NULL-terminated; reordered in place: options
+ * may follow arguments; "--" ends them). 0, or -1 and err: unknown option, missing value, wrong number of arguments. */
+int cli_parse(const struct cli_command *c, int argc, char **argv, struct cli_input *ret, struct err *err);
+void cli_print_help(const struct cli_command *c, FILE *out);
+
+/* request.c. A diagram file ("-" = standard input) as the service's request object: a bare model gets its envelope, a
+ * missing title is the file's name when title is wanted. To be freed with cJSON_Delete(). NULL: said on standard error,
+ * *ret_status is the exit status. */
+cJSON *cli_read_request(const char *path, bool want_title, int *ret_status);
+
+/* Path of another of our programs: beside this one, else below the installed prefix. Caller frees; NULL out of memory.
+ */
+char *cli_program_path(const char *name);
+
+/* Configuration for commands that talk to the service: file NULL = the default one if this user may read it. */
+int cli_load_config(struct config *ret, const char *file, struct err *err);
+
+/* "agentsim: <message>" on standard error; returns status. */
+int cli_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Text of strangers for a terminal or a log line: control characters are shown as \xNN, line breaks kept if asked. */
+struct buf;
+void cli_add_plain(struct buf *out, const char *s, size_t len, bool keep_lines);
+
+extern const struct cli_command cli_generate, cli_validate, cli_inspect, cli_chat, cli_config, cli_doctor, cli_status,
+    cli_sessions, cli_kill;
+
+#endif

@@ -1,0 +1,15 @@
+/* shared/cli/compile_command.h -- what generate, validate and inspect share: read, compile, say what is wrong. */
+#ifndef CLI_COMPILE_COMMAND_H
+#define CLI_COMPILE_COMMAND_H
+
+#include "shared/cli/cli.h"
+#include "shared/generate/compile.h"
+
+/* Compiles the diagram file. CLI_OK and *ret (compiled_release), also when the diagram is refused (findings.errors);
+ * else the exit status, and what went wrong was said. */
+int cli_compile(const char *path, const struct generate_options *o, struct compiled *ret);
+
+/* One line per finding: "error where: message (rule N)". Errors to out, warnings too. */
+void cli_print_findings(const struct findings *f, FILE *out);
+
+#endif

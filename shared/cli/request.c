@@ -1,0 +1,146 @@
+#include "shared/cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shared/base/buf.h"
+#include "shared/base/io.h"
+#include "shared/base/mem.h"
+#include "shared/base/str.h"
+#include "shared/json/json.h"
+
+static int read_all(const char *path, struct buf *text, struct err *err)
+{
+    auto_fd int fd = -1;
+    bool from_input = strcmp(path, "-") == 0;
+
+    if (!from_input) {
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        if (fd < 0)
+            return err_set(err, ERR_NOT_FOUND, errno, "%s", path);
+    }
+    if (io_read_rest(from_input ? STDIN_FILENO : fd, text, err) < 0)
+        return err_wrap(err, "%s", from_input ? "standard input" : path);
+    return 0;
+}
+
+/* The last part of the path without its extension. */
+static char *title_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+
+    if (strcmp(path, "-") == 0)
+        return mem_strdup("Agent");
+    return mem_dup(name, dot && dot > name ? (size_t)(dot - name) : strlen(name));
+}
+
+/* { elements, relationships } alone is what the editor keeps; requests hold it as "model". */
+static cJSON *envelope(cJSON *document)
+{
+    cJSON *request;
+
+    if (json_get(document, "model") || !json_get(document, "elements"))
+        return document;
+    request = cJSON_CreateObject();
+    if (!request || !cJSON_AddItemToObject(request, "model", document)) {
+        cJSON_Delete(request);
+        cJSON_Delete(document);
+        return NULL;
+    }
+    return request;
+}
+
+static int add_title(cJSON *request, const char *path)
+{
+    auto_free char *title = NULL;
+
+    if (json_get(request, "title"))
+        return 0;
+    title = title_of(path);
+    return title && cJSON_AddStringToObject(request, "title", title) ? 0 : -1;
+}
+
+cJSON *cli_read_request(const char *path, bool want_title, int *ret_status)
+{
+    struct json_error fault = { 0 };
+    struct err err = { 0 };
+    auto_buf struct buf text;
+    cJSON *request;
+
+    buf_init(&text, CLI_DIAGRAM_MAX);
+    if (read_all(path, &text, &err) < 0) {
+        *ret_status = cli_fail(CLI_USAGE, "%s", err.msg);
+        return NULL;
+    }
+    request = json_parse(text.data ? text.data : "", text.len, &fault);
+    if (!request) {
+        *ret_status = cli_fail(fault.fault == JSON_NOMEM ? CLI_FAILED : CLI_NO, "%s: byte %zu: %s", path, fault.offset,
+                               fault.message);
+        return NULL;
+    }
+    if (!cJSON_IsObject(request)) {
+        cJSON_Delete(request);
+        *ret_status = cli_fail(CLI_NO, "%s: the document is no JSON object", path);
+        return NULL;
+    }
+    request = envelope(request);
+    if (!request || (want_title && add_title(request, path) < 0)) {
+        cJSON_Delete(request);
+        *ret_status = cli_fail(CLI_FAILED, "out of memory");
+        return NULL;
+    }
+    return request;
+}
+
+char *cli_program_path(const char *name)
+{
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    auto_buf struct buf path;
+    char *slash;
+
+    buf_init(&path, 2 * sizeof(self));
+    if (n > 0) {
+        self[n] = '\0';
+        slash = strrchr(self, '/');
+        buf_add_fmt(&path, "%.*s/%s", (int)(slash - self), self, name);
+        if (!buf_failed(&path) && access(path.data, X_OK) == 0)
+            return buf_steal(&path, NULL);
+        buf_clear(&path);
+    }
+    buf_add_fmt(&path, "%s/bin/%s", AGENTSIM_PREFIX, name);
+    return buf_steal(&path, NULL);
+}
+
+int cli_load_config(struct config *ret, const char *file, struct err *err)
+{
+    if (!file && geteuid() != 0 && access("/etc/agentsim/agentsim.yaml", R_OK) < 0)
+        return config_load_env(ret, err);
+    return config_load(ret, file, err);
+}
+
+void cli_add_plain(struct buf *out, const char *s, size_t len, bool keep_lines)
+{
+    size_t i = 0, width;
+
+    while (i < len && !buf_failed(out)) {
+        int32_t cp = utf8_decode(s + i, len - i, &width);
+
+        if (cp < 0)
+            buf_add_str(out, UTF8_REPLACEMENT);
+        else if (cp == '\t' || (cp == '\n' && keep_lines))
+            buf_add_char(out, (char)cp);
+        else if (cp == '\r' && keep_lines && i + 1 < len && s[i + 1] == '\n')
+            ;
+        else if (cp < 0x20 || (cp >= 0x7f && cp < 0xa0))
+            buf_add_fmt(out, "\\x%02x", (unsigned)cp);
+        else if ((cp >= 0x202a && cp <= 0x202e) || (cp >= 0x2066 && cp <= 0x2069)) /* turns reading order around */
+            buf_add_fmt(out, "\\u%04x", (unsigned)cp);
+        else
+            buf_add(out, s + i, width);
+        i += width;
+    }
+}
