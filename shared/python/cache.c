@@ -30,8 +30,7 @@ void python_cache_clear(struct python_cache *c)
         drop(c, &c->slots[i]);
 }
 
-const struct python_cache_entry *python_cache_get(const struct python_cache *c, const char *source,
-                                                  size_t len)
+const struct python_cache_entry *python_cache_get(const struct python_cache *c, const char *source, size_t len)
 {
     const struct python_cache_entry *e;
 
@@ -41,11 +40,10 @@ const struct python_cache_entry *python_cache_get(const struct python_cache *c, 
     return e->source && e->source_len == len && memcmp(e->source, source, len) == 0 ? e : NULL;
 }
 
-void python_cache_put(struct python_cache *c, const char *source, size_t len, uint16_t type,
-                      const void *answer, size_t answer_len)
+void python_cache_put(struct python_cache *c, const char *source, size_t len, uint16_t type, const void *answer,
+                      size_t answer_len)
 {
-    struct python_cache_entry fresh = { .source_len = len, .answer_len = answer_len, .type = type },
-                              *e;
+    struct python_cache_entry fresh = { .source_len = len, .answer_len = answer_len, .type = type }, *e;
 
     if (len + answer_len > PYTHON_CACHE_ENTRY_MAX)
         return;

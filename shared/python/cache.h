@@ -1,5 +1,6 @@
 /* shared/python/cache.h -- answers about sources that were asked before: a verdict depends on nothing but the source.
- * An editor sends a diagram again and again with one box changed. Bounded in bytes; owns copies; losing entries is fine. */
+ * An editor sends a diagram again and again with one box changed. Bounded in bytes; owns copies; losing entries is
+ * fine. */
 #ifndef PYTHON_CACHE_H
 #define PYTHON_CACHE_H
 

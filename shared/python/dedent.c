@@ -142,8 +142,7 @@ char *python_dedent(const char *source)
         size_t start = p.at, blanks = strspn(source + start, " \t");
         enum line_kind kind = next_line(&p);
 
-        for (skip = 0; kind != LINE_LITERAL && skip < len && source[start + skip] == indent[skip];
-             skip++)
+        for (skip = 0; kind != LINE_LITERAL && skip < len && source[start + skip] == indent[skip]; skip++)
             ;
         if (blanks && (source[start + blanks] == '\n' || !source[start + blanks]))
             skip = blanks;

@@ -9,7 +9,7 @@
 #include "shared/base/str.h"
 
 #define VALUE_DEPTH_MAX 100
-#define DOUBLE_DIGITS   17 /* enough for every double (DBL_DECIMAL_DIG) */
+#define DOUBLE_DIGITS 17 /* enough for every double (DBL_DECIMAL_DIG) */
 
 /* Both quotes and the backslash go through \xNN: a reader never has to think about which quote is
  * open. */

@@ -11,7 +11,7 @@
 /* One-line single-quoted literal; invalid UTF-8 becomes U+FFFD. NULL is written as None. */
 void py_str(struct buf *b, const char *s);
 void py_int(struct buf *b, int64_t v);
-void py_float(struct buf *b, double v);      /* finite only: shortest form that reads back equal, always with . or e */
+void py_float(struct buf *b, double v); /* finite only: shortest form that reads back equal, always with . or e */
 void py_bool(struct buf *b, bool v);
 
 /* None, True, numbers, strings, [..], {..}; deeper than 100 levels or a number that is not finite: sticky failure. */

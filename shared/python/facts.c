@@ -128,16 +128,15 @@ static int get_facts(struct wire_in *in, struct python_facts *f)
     return get_uses(in, &f->calls, &f->calls_len);
 }
 
-int python_answer_decode(enum python_answer type, const void *data, size_t len,
-                         struct python_facts *ret, struct err *err)
+int python_answer_decode(enum python_answer type, const void *data, size_t len, struct python_facts *ret,
+                         struct err *err)
 {
     struct python_facts f = { 0 };
     struct wire_in in;
     int r;
 
     if (type != ANSWER_FACTS && type != ANSWER_INVALID)
-        return err_set(err, ERR_UPSTREAM, 0, "the Python checker answered with message %d",
-                       (int)type);
+        return err_set(err, ERR_UPSTREAM, 0, "the Python checker answered with message %d", (int)type);
     wire_start(&in, data, len);
     r = type == ANSWER_FACTS ? get_facts(&in, &f) : get_invalid(&in, &f);
     if (r == 0 && wire_end(&in) == 0) {

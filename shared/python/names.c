@@ -17,12 +17,11 @@ struct names_entry {
 
 /* CPython 3.11, sorted: keyword.kwlist; then keyword.softkwlist and dir(builtins) with what site
  * adds. */
-static const char *const keywords[] = {
-    "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
-    "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
-    "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
-    "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"
-};
+static const char *const keywords[] = { "False",  "None",   "True",    "and",      "as",       "assert", "async",
+                                        "await",  "break",  "class",   "continue", "def",      "del",    "elif",
+                                        "else",   "except", "finally", "for",      "from",     "global", "if",
+                                        "import", "in",     "is",      "lambda",   "nonlocal", "not",    "or",
+                                        "pass",   "raise",  "return",  "try",      "while",    "with",   "yield" };
 
 /* clang-format off */
 static const char *const other_words[] = {
@@ -65,8 +64,7 @@ static bool is_keyword(const char *s)
 
 bool name_is_reserved(const char *s)
 {
-    return is_keyword(s) ||
-           bsearch(s, other_words, ARRAY_LEN(other_words), sizeof(other_words[0]), compare_word);
+    return is_keyword(s) || bsearch(s, other_words, ARRAY_LEN(other_words), sizeof(other_words[0]), compare_word);
 }
 
 static bool is_digit(char c)
@@ -95,8 +93,8 @@ static char *compose(const char *raw, size_t len)
 {
     utf8proc_uint8_t *out = NULL;
 
-    if (utf8proc_map((const utf8proc_uint8_t *)raw, (utf8proc_ssize_t)len, &out,
-                     UTF8PROC_STABLE | UTF8PROC_COMPOSE) < 0)
+    if (utf8proc_map((const utf8proc_uint8_t *)raw, (utf8proc_ssize_t)len, &out, UTF8PROC_STABLE | UTF8PROC_COMPOSE) <
+        0)
         return NULL;
     return (char *)out;
 }
@@ -311,8 +309,7 @@ const char *names_make(struct names *n, const char *raw, struct err *err)
     return make_unique(n, base, err);
 }
 
-const char *names_make_prefixed(struct names *n, const char *prefix, const char *raw,
-                                struct err *err)
+const char *names_make_prefixed(struct names *n, const char *prefix, const char *raw, struct err *err)
 {
     char bare[NAME_MAX_LEN + 1];
     auto_buf struct buf base;

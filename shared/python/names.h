@@ -9,8 +9,8 @@
 
 #include "shared/base/err.h"
 
-#define NAME_MAX_LEN 120   /* longest safe form, without suffix */
-#define NAME_RAW_MAX 4096  /* bytes of a raw name that are looked at */
+#define NAME_MAX_LEN 120  /* longest safe form, without suffix */
+#define NAME_RAW_MAX 4096 /* bytes of a raw name that are looked at */
 
 struct names_entry;
 
@@ -38,7 +38,8 @@ const char *names_make_prefixed(struct names *n, const char *prefix, const char 
 /* safe(name) of section 7.8 without uniqueness; the caller frees, NULL out of memory. */
 char *name_safe(const char *raw);
 
-bool name_is_identifier(const char *s); /* ASCII or Unicode identifier as CPython sees it (conservative: ASCII only is true) */
-bool name_is_reserved(const char *s);   /* keyword, soft keyword or builtin of CPython 3.11 */
+bool name_is_identifier(
+    const char *s); /* ASCII or Unicode identifier as CPython sees it (conservative: ASCII only is true) */
+bool name_is_reserved(const char *s); /* keyword, soft keyword or builtin of CPython 3.11 */
 
 #endif

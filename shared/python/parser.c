@@ -126,8 +126,7 @@ static int64_t used_ms(const struct deadline *d)
 
 static struct deadline deadline_after(pid_t pid, int64_t ms, int64_t at_last_ms)
 {
-    struct deadline d = { .until_ms = time_mono_ms() + ms,
-                          .at_last_ms = time_mono_ms() + at_last_ms };
+    struct deadline d = { .until_ms = time_mono_ms() + ms, .at_last_ms = time_mono_ms() + at_last_ms };
 
     d.has_clock = clock_getcpuclockid(pid, &d.clock) == 0;
     d.used_ms = used_ms(&d);
@@ -209,8 +208,7 @@ static int start(struct python_parser *p, struct err *err)
     stop(p);
     if (o == OUTCOME_FAILED)
         return err_set(err, why.kind, 0, "start the Python checker: %s", why.msg);
-    return err_set(err, ERR_UNAVAILABLE, 0, "the Python checker %s ended or hung at its start",
-                   p->program);
+    return err_set(err, ERR_UNAVAILABLE, 0, "the Python checker %s ended or hung at its start", p->program);
 }
 
 /* A jail that went to sleep, died or speaks out of turn is replaced; it has no question open. */
@@ -253,8 +251,8 @@ struct reply {
 };
 
 /* OUTCOME_ANSWER with err set means: answered, and the answer is no. */
-static enum outcome take_message(const struct reply *want, uint16_t type, const void *data,
-                                 size_t len, bool *ret_done, struct err *err)
+static enum outcome take_message(const struct reply *want, uint16_t type, const void *data, size_t len, bool *ret_done,
+                                 struct err *err)
 {
     struct wire_in in;
 
@@ -277,15 +275,14 @@ static enum outcome take_message(const struct reply *want, uint16_t type, const 
     if (want->tree && type == ANSWER_END && !len)
         return OUTCOME_ANSWER;
     if (type == ANSWER_INVALID || (!want->tree && type == ANSWER_FACTS))
-        return python_answer_decode((enum python_answer)type, data, len, want->facts, err) < 0
-                   ? OUTCOME_FAILED
-                   : OUTCOME_ANSWER;
+        return python_answer_decode((enum python_answer)type, data, len, want->facts, err) < 0 ? OUTCOME_FAILED
+                                                                                               : OUTCOME_ANSWER;
     err_set(err, ERR_UPSTREAM, 0, "the Python checker answered with message %u", type);
     return OUTCOME_FAILED;
 }
 
-static enum outcome ask_once(struct python_parser *p, enum python_ask what, const char *source,
-                             size_t len, const struct reply *want, struct err *err)
+static enum outcome ask_once(struct python_parser *p, enum python_ask what, const char *source, size_t len,
+                             const struct reply *want, struct err *err)
 {
     struct deadline limit = deadline_after(p->pid, PYTHON_DEADLINE_MS, PYTHON_PATIENCE_MS);
     struct frame_writer head;
@@ -315,14 +312,13 @@ static enum outcome ask_once(struct python_parser *p, enum python_ask what, cons
 }
 
 /* 0 answered (err may hold a refusal), -1 err. */
-static int ask(struct python_parser *p, enum python_ask what, const char *source, size_t len,
-               const struct reply *want, struct err *err)
+static int ask(struct python_parser *p, enum python_ask what, const char *source, size_t len, const struct reply *want,
+               struct err *err)
 {
     int attempt;
 
     if (len > PYTHON_SOURCE_MAX)
-        return err_set(err, ERR_BAD_REQUEST, 0, "Python code of more than %u bytes",
-                       PYTHON_SOURCE_MAX);
+        return err_set(err, ERR_BAD_REQUEST, 0, "Python code of more than %u bytes", PYTHON_SOURCE_MAX);
     for (attempt = 0; attempt < ATTEMPTS; attempt++) {
         enum outcome o;
 
@@ -338,15 +334,13 @@ static int ask(struct python_parser *p, enum python_ask what, const char *source
         if (o == OUTCOME_FAILED)
             return -1;
         if (o == OUTCOME_LATE)
-            return err_set(err, ERR_BAD_REQUEST, 0,
-                           "the Python code could not be checked within %d seconds",
+            return err_set(err, ERR_BAD_REQUEST, 0, "the Python code could not be checked within %d seconds",
                            PYTHON_DEADLINE_MS / 1000);
     }
     return err_set(err, ERR_BAD_REQUEST, 0, "the Python code is too complex to be checked");
 }
 
-int python_parse(struct python_parser *p, const char *source, size_t len, struct python_facts *ret,
-                 struct err *err)
+int python_parse(struct python_parser *p, const char *source, size_t len, struct python_facts *ret, struct err *err)
 {
     struct python_facts facts = { 0 };
     struct reply want = { .facts = &facts };
@@ -354,8 +348,7 @@ int python_parse(struct python_parser *p, const char *source, size_t len, struct
     struct err e = { 0 };
 
     if (known)
-        return python_answer_decode((enum python_answer)known->type, known->answer,
-                                    known->answer_len, ret, err);
+        return python_answer_decode((enum python_answer)known->type, known->answer, known->answer_len, ret, err);
     if (ask(p, ASK_FACTS, source, len, &want, &e) < 0 || e.kind) {
         python_facts_release(&facts);
         if (err)
@@ -366,8 +359,7 @@ int python_parse(struct python_parser *p, const char *source, size_t len, struct
     return 0;
 }
 
-int python_tree(struct python_parser *p, const char *source, size_t len, char **ret_json,
-                struct err *err)
+int python_tree(struct python_parser *p, const char *source, size_t len, char **ret_json, struct err *err)
 {
     struct python_facts facts = { 0 };
     auto_buf struct buf tree;
@@ -377,8 +369,7 @@ int python_tree(struct python_parser *p, const char *source, size_t len, char **
 
     buf_init(&tree, ANSWER_TREE_MAX);
     if (ask(p, ASK_TREE, source, len, &want, &e) == 0 && !e.kind && facts.error)
-        err_set(&e, ERR_BAD_REQUEST, 0, "line %d, column %d: %s", facts.error_line,
-                facts.error_column, facts.error);
+        err_set(&e, ERR_BAD_REQUEST, 0, "line %d, column %d: %s", facts.error_line, facts.error_column, facts.error);
     python_facts_release(&facts);
     if (e.kind) {
         if (err)

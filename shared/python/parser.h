@@ -3,7 +3,8 @@
  * use, ends itself after idling, is killed after 2 s of computing on one question and started again when it died.
  * One parser per process; not shared between processes.
  * Failures (-1): ERR_BAD_REQUEST when it is the source's doing (too long, too deep, too slow, kills the jail twice),
- * ERR_UNAVAILABLE when the jail cannot be started, ERR_UPSTREAM when it answers nonsense, ERR_INTERNAL out of memory. */
+ * ERR_UNAVAILABLE when the jail cannot be started, ERR_UPSTREAM when it answers nonsense, ERR_INTERNAL out of memory.
+ */
 #ifndef PYTHON_PARSER_H
 #define PYTHON_PARSER_H
 
@@ -26,37 +27,44 @@ struct python_function { /* a def at the top level of a source, in order */
     char *name;
     bool async;
     int line;
-    size_t required, optional;   /* ordinary positional parameters (positional-only included) without and with default */
+    size_t required, optional; /* ordinary positional parameters (positional-only included) without and with default */
     bool varargs, keywords_required; /* *args; keyword-only parameters without default */
-    char *first_ordinary;        /* name of the first parameter that is not positional-only or keyword-only; NULL = none */
+    char *first_ordinary; /* name of the first parameter that is not positional-only or keyword-only; NULL = none */
 };
 
-struct python_name_use { char *name; int line; };
+struct python_name_use {
+    char *name;
+    int line;
+};
 
 struct python_facts {
-    bool valid;              /* compiles under the runtime's CPython; false: only the error fields are set */
-    char *error;             /* when not: CPython's message */
-    int error_line;          /* from 1 */
-    int error_column;        /* from 1, in characters; 0 = unknown */
-    size_t statements;       /* top-level statements (a docstring counts, comments do not) */
-    bool first_is_def;       /* the first statement is a plain def */
-    struct python_function *functions; size_t functions_len;
-    struct python_name_use *imports; size_t imports_len; /* every imported module at any depth, dotted, as written;
-                                                            relative imports by their module part, none without one */
-    struct python_name_use *calls; size_t calls_len;     /* every call whose callee is a bare name, at any depth */
+    bool valid;        /* compiles under the runtime's CPython; false: only the error fields are set */
+    char *error;       /* when not: CPython's message */
+    int error_line;    /* from 1 */
+    int error_column;  /* from 1, in characters; 0 = unknown */
+    size_t statements; /* top-level statements (a docstring counts, comments do not) */
+    bool first_is_def; /* the first statement is a plain def */
+    struct python_function *functions;
+    size_t functions_len;
+    struct python_name_use *imports;
+    size_t imports_len; /* every imported module at any depth, dotted, as written;
+                           relative imports by their module part, none without one */
+    struct python_name_use *calls;
+    size_t calls_len; /* every call whose callee is a bare name, at any depth */
 };
 
-/* source: UTF-8, len bytes. 0 and *ret (python_facts_release), or -1: the jail failed (time, memory, death), err says so. */
+/* source: UTF-8, len bytes. 0 and *ret (python_facts_release), or -1: the jail failed (time, memory, death), err says
+ * so. */
 int python_parse(struct python_parser *p, const char *source, size_t len, struct python_facts *ret, struct err *err);
 void python_facts_release(struct python_facts *f);
 
 /* The syntax tree as JSON text, for the B-UML reader. The caller frees. A source that does not compile is -1,
  * ERR_BAD_REQUEST with "line L, column C: message".
  * A node is {"_":"Call","l":line,"c":column,"el":end line,"ec":end column, then the fields of CPython's ast by name}:
- * lines from 1, columns in UTF-8 bytes from 0; nodes without fields and position (operators) are their name as a string,
- * ctx is left out. Constant: {"_":"Constant",...,"t":type,"v":value}: t is str, bytes (v in hex), int, float, complex
- * (v as Python writes them, in a string), bool, NoneType or ellipsis; "x":1 when a str held NUL or lone surrogates,
- * which v shows as U+FFFD. */
+ * lines from 1, columns in UTF-8 bytes from 0; nodes without fields and position (operators) are their name as a
+ * string, ctx is left out. Constant: {"_":"Constant",...,"t":type,"v":value}: t is str, bytes (v in hex), int, float,
+ * complex (v as Python writes them, in a string), bool, NoneType or ellipsis; "x":1 when a str held NUL or lone
+ * surrogates, which v shows as U+FFFD. */
 int python_tree(struct python_parser *p, const char *source, size_t len, char **ret_json, struct err *err);
 
 #endif

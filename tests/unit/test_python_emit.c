@@ -226,14 +226,10 @@ static void short_memory_fails_the_buffer(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_become_one_ascii_literal),
-        cmocka_unit_test(numbers_are_short_and_typed),
-        cmocka_unit_test(integers_and_booleans_are_pythons),
-        cmocka_unit_test(numbers_that_are_not_finite_fail),
-        cmocka_unit_test(values_are_written_in_order),
-        cmocka_unit_test(deep_values_fail),
-        cmocka_unit_test(cpython_reads_back_what_was_written),
-        cmocka_unit_test(a_megabyte_of_text_is_fine),
+        cmocka_unit_test(texts_become_one_ascii_literal),      cmocka_unit_test(numbers_are_short_and_typed),
+        cmocka_unit_test(integers_and_booleans_are_pythons),   cmocka_unit_test(numbers_that_are_not_finite_fail),
+        cmocka_unit_test(values_are_written_in_order),         cmocka_unit_test(deep_values_fail),
+        cmocka_unit_test(cpython_reads_back_what_was_written), cmocka_unit_test(a_megabyte_of_text_is_fine),
         cmocka_unit_test(short_memory_fails_the_buffer),
     };
 

@@ -111,9 +111,8 @@ static void identifiers_are_ascii_words(void **state)
 
 static void the_reserved_words_are_those_of_cpython(void **state)
 {
-    static char script[] =
-        "import keyword, builtins\n"
-        "print('\\n'.join(keyword.kwlist + keyword.softkwlist + dir(builtins)))\n";
+    static char script[] = "import keyword, builtins\n"
+                           "print('\\n'.join(keyword.kwlist + keyword.softkwlist + dir(builtins)))\n";
     static char python[] = "/usr/bin/python3", command[] = "-c";
     char *argv[] = { python, command, script, NULL };
     auto_buf struct buf out;

@@ -11,6 +11,7 @@
  * tree meanwhile, so references are borrowed. */
 
 struct walk {
+    const struct node_types *types;
     PyObject **stack;
     size_t len, cap;
     struct buf imports, calls;
@@ -58,8 +59,7 @@ static void note_imports(struct walk *w, PyObject *node)
     Py_ssize_t i;
 
     for (i = 0; names && i < PyList_GET_SIZE(names); i++)
-        note(&w->imports, &w->imports_len, text(PyList_GET_ITEM(names, i), "name"),
-             number(node, "lineno"));
+        note(&w->imports, &w->imports_len, text(PyList_GET_ITEM(names, i), "name"), number(node, "lineno"));
     Py_XDECREF(names);
     PyErr_Clear();
 }
@@ -68,7 +68,7 @@ static void note_call(struct walk *w, PyObject *node)
 {
     PyObject *callee = PyObject_GetAttrString(node, "func");
 
-    if (callee && is(callee, interpreter_types()->name))
+    if (callee && is(callee, w->types->name))
         note(&w->calls, &w->calls_len, text(callee, "id"), number(node, "lineno"));
     Py_XDECREF(callee);
     PyErr_Clear();
@@ -87,7 +87,7 @@ static int push(struct walk *w, PyObject *node)
 
 static void note_node(struct walk *w, PyObject *node)
 {
-    const struct node_types *t = interpreter_types();
+    const struct node_types *t = w->types;
 
     if (is(node, t->import))
         note_imports(w, node);
@@ -101,7 +101,7 @@ static void note_node(struct walk *w, PyObject *node)
  * name. */
 static int push_members(struct walk *w, PyObject *node)
 {
-    PyTypeObject *base = interpreter_types()->node;
+    PyTypeObject *base = w->types->node;
     PyObject *dict = PyObject_GenericGetDict(node, NULL), *value;
     size_t from = w->len, i;
     Py_ssize_t at = 0, k;
@@ -173,7 +173,7 @@ static bool keywords_required(PyObject *args)
     return yes;
 }
 
-static void put_function(struct buf *out, PyObject *node)
+static void put_function(struct buf *out, PyObject *node, bool async)
 {
     PyObject *args = PyObject_GetAttrString(node, "args");
     PyObject *ordinary = args ? PyObject_GetAttrString(args, "args") : NULL;
@@ -191,7 +191,7 @@ static void put_function(struct buf *out, PyObject *node)
         first = text(PyList_GET_ITEM(ordinary, 0), "arg");
     all = length(args, "posonlyargs") + PyList_GET_SIZE(ordinary);
     optional = length(args, "defaults");
-    flags |= is(node, interpreter_types()->async_function) ? FUNCTION_ASYNC : 0;
+    flags |= async ? FUNCTION_ASYNC : 0;
     flags |= has(args, "vararg") ? FUNCTION_VARARGS : 0;
     flags |= keywords_required(args) ? FUNCTION_KEYWORDS_REQUIRED : 0;
     flags |= first ? FUNCTION_HAS_FIRST : 0;
@@ -205,9 +205,8 @@ static void put_function(struct buf *out, PyObject *node)
     Py_DECREF(args);
 }
 
-static void put_functions(struct buf *out, PyObject *body)
+static void put_functions(const struct node_types *t, struct buf *out, PyObject *body)
 {
-    const struct node_types *t = interpreter_types();
     Py_ssize_t n = PyList_GET_SIZE(body), i;
     uint32_t count = 0;
 
@@ -223,7 +222,7 @@ static void put_functions(struct buf *out, PyObject *body)
         PyObject *node = PyList_GET_ITEM(body, i);
 
         if (is(node, t->function) || is(node, t->async_function))
-            put_function(out, node);
+            put_function(out, node, is(node, t->async_function));
     }
 }
 
@@ -235,16 +234,16 @@ static int put_uses(struct buf *out, uint32_t count, const struct buf *list)
     return buf_add(out, list->data, list->len);
 }
 
-int describe_facts(PyObject *module, struct buf *out)
+int describe_facts(const struct node_types *types, PyObject *module, struct buf *out)
 {
     PyObject *body = PyObject_GetAttrString(module, "body");
-    struct walk w = { 0 };
+    struct walk w = { .types = types };
     int r = -1;
 
     buf_init(&w.imports, out->max);
     buf_init(&w.calls, out->max);
     if (body && PyList_Check(body) && walk(&w, module) == 0) {
-        put_functions(out, body);
+        put_functions(types, out, body);
         r = put_uses(out, w.imports_len, &w.imports);
         r = put_uses(out, w.calls_len, &w.calls) < 0 || r < 0 || buf_failed(out) ? -1 : 0;
     }

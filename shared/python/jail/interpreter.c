@@ -6,15 +6,7 @@
 #include "shared/base/str.h"
 
 #define FILE_NAME "<code>"
-#define TREE_RECURSION                                                                             \
-    4000 /* the tree's own limit is three times this; judging keeps CPython's default */
-
-static struct node_types types; /* one interpreter per process, set once at the start */
-
-const struct node_types *interpreter_types(void)
-{
-    return &types;
-}
+#define TREE_RECURSION 4000 /* the tree's own limit is three times this; judging keeps CPython's default */
 
 static PyObject *compile_text(const char *source, int flag)
 {
@@ -49,21 +41,20 @@ static int warm_up(void)
     return 0;
 }
 
-static int load_types(void)
+static int load_types(struct node_types *types)
 {
-    static const struct {
+    const struct {
         const char *name;
         PyTypeObject **slot;
     } rows[] = {
-        { "AST", &types.node },
-        { "FunctionDef", &types.function },
-        { "AsyncFunctionDef", &types.async_function },
-        { "Import", &types.import },
-        { "ImportFrom", &types.import_from },
-        { "Call", &types.call },
-        { "Name", &types.name },
-        { "Constant", &types.constant },
-        { "expr_context", &types.load_context },
+        { "AST", &types->node },
+        { "FunctionDef", &types->function },
+        { "AsyncFunctionDef", &types->async_function },
+        { "Import", &types->import },
+        { "ImportFrom", &types->import_from },
+        { "Call", &types->call },
+        { "Name", &types->name },
+        { "Constant", &types->constant },
     };
     PyObject *module = PyImport_ImportModule("_ast");
     size_t i;
@@ -101,7 +92,7 @@ static PyStatus configure(PyConfig *config)
     return PyWideStringList_Append(&config->warnoptions, L"ignore");
 }
 
-int interpreter_start(void)
+int interpreter_start(struct node_types *ret)
 {
     PyConfig config;
     PyStatus status = configure(&config);
@@ -110,11 +101,10 @@ int interpreter_start(void)
         status = Py_InitializeFromConfig(&config);
     PyConfig_Clear(&config);
     if (PyStatus_Exception(status)) {
-        fprintf(stderr, "agentsim-pyparse: %s\n",
-                status.err_msg ? status.err_msg : "Python does not start");
+        fprintf(stderr, "agentsim-pyparse: %s\n", status.err_msg ? status.err_msg : "Python does not start");
         return -1;
     }
-    if (load_types() < 0 || warm_up() < 0) {
+    if (load_types(ret) < 0 || warm_up() < 0) {
         PyErr_Print();
         return -1;
     }
@@ -195,8 +185,7 @@ void interpreter_judge(const char *source, size_t len, struct verdict *ret)
     *ret = (struct verdict){ .line = 1 };
     if (nul) {
         ret->line = line_of(source, (size_t)(nul - source));
-        snprintf(ret->message, sizeof(ret->message),
-                 "source code string cannot contain null bytes");
+        snprintf(ret->message, sizeof(ret->message), "source code string cannot contain null bytes");
         return;
     }
     if (!utf8_valid(source, len)) {

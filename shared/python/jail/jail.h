@@ -8,8 +8,14 @@
 
 #include "shared/base/buf.h"
 
-/* interpreter.c: CPython without site, user modules or environment, able to compile anything without a further import. */
-int interpreter_start(void); /* 0, or -1 with a line on standard error */
+/* Classes of the ast module, looked up once before the walls stand. */
+struct node_types {
+    PyTypeObject *node, *function, *async_function, *import, *import_from, *call, *name, *constant;
+};
+
+/* interpreter.c: CPython without site, user modules or environment, able to compile anything without a
+ * further import. 0, or -1 with a line on standard error. */
+int interpreter_start(struct node_types *ret);
 
 struct verdict {
     bool valid;
@@ -20,22 +26,17 @@ struct verdict {
 /* Does compile(source, ..., "exec") accept it? Nothing is executed. */
 void interpreter_judge(const char *source, size_t len, struct verdict *ret);
 
-/* ast.parse() of a source that was judged valid; new reference, NULL when it is too large or deep (no exception set). */
+/* ast.parse() of a source that was judged valid; new reference, NULL when it is too large or deep (no exception set).
+ */
 PyObject *interpreter_tree(const char *source);
-
-/* Classes of the ast module, looked up once before the walls stand. */
-struct node_types {
-    PyTypeObject *node, *function, *async_function, *import, *import_from, *call, *name, *constant, *load_context;
-};
-const struct node_types *interpreter_types(void);
 
 /* walls.c: resource limits, no new privileges, system call filter. 0, or -1 with a line on standard error. */
 int walls_raise(void);
 
 /* describe.c: a module's facts in wire form (answer.h): 0, -1 too large or deep. */
-int describe_facts(PyObject *module, struct buf *out);
+int describe_facts(const struct node_types *types, PyObject *module, struct buf *out);
 
 /* tree.c: a module as JSON text, handed to emit in pieces: 0, -1 too large, too deep, or emit failed. */
-int tree_write(PyObject *module, int (*emit)(const void *data, size_t len));
+int tree_write(const struct node_types *types, PyObject *module, int (*emit)(const void *data, size_t len));
 
 #endif

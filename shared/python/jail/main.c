@@ -14,8 +14,8 @@
 #include "shared/ipc/wire.h"
 #include "shared/python/answer.h"
 
-#define IDLE_MS    60000
-#define STACK_MAX  (64u << 20)
+#define IDLE_MS 60000
+#define STACK_MAX (64u << 20)
 #define SOURCE_BIG (1u << 20) /* after one of this size, memory is given back by ending */
 
 static int read_exactly(void *data, size_t len)
@@ -87,19 +87,18 @@ static int emit_chunk(const void *data, size_t len)
     return answer(ANSWER_CHUNK, data, len);
 }
 
-static int describe(uint16_t question, PyObject *module)
+static int describe(const struct node_types *types, uint16_t question, PyObject *module)
 {
     struct buf facts;
     int r;
 
     if (question == ASK_TREE) {
-        if (tree_write(module, emit_chunk) < 0)
-            return answer_text(ANSWER_REFUSED, NULL,
-                               "the Python code is too large or too deeply nested");
+        if (tree_write(types, module, emit_chunk) < 0)
+            return answer_text(ANSWER_REFUSED, NULL, "the Python code is too large or too deeply nested");
         return answer(ANSWER_END, NULL, 0);
     }
     buf_init(&facts, ANSWER_FACTS_MAX);
-    if (describe_facts(module, &facts) < 0)
+    if (describe_facts(types, module, &facts) < 0)
         r = answer_text(ANSWER_REFUSED, NULL, "the Python code is too large or too deeply nested");
     else
         r = answer(ANSWER_FACTS, facts.data, facts.len);
@@ -107,7 +106,7 @@ static int describe(uint16_t question, PyObject *module)
     return r;
 }
 
-static int reply(uint16_t question, const char *source, size_t len)
+static int reply(const struct node_types *types, uint16_t question, const char *source, size_t len)
 {
     struct verdict v;
     PyObject *module;
@@ -118,15 +117,14 @@ static int reply(uint16_t question, const char *source, size_t len)
         return answer_text(ANSWER_INVALID, &v, v.message);
     module = interpreter_tree(source);
     if (!module)
-        return answer_text(ANSWER_REFUSED, NULL,
-                           "the Python code is too large or too deeply nested");
-    r = describe(question, module);
+        return answer_text(ANSWER_REFUSED, NULL, "the Python code is too large or too deeply nested");
+    r = describe(types, question, module);
     Py_DECREF(module);
     return r;
 }
 
 /* One question: 1 answered, 0 nothing more to do, -1 the parser is gone or broken. */
-static int serve(void)
+static int serve(const struct node_types *types)
 {
     struct pollfd in = { STDIN_FILENO, POLLIN, 0 };
     char h[FRAME_HEADER], *source;
@@ -149,7 +147,7 @@ static int serve(void)
     if (!source || read_exactly(source, len) < 0)
         return -1;
     source[len] = '\0';
-    r = reply(question, source, len);
+    r = reply(types, question, source, len);
     free(source);
     if (r < 0)
         return -1;
@@ -158,15 +156,16 @@ static int serve(void)
 
 int main(void)
 {
+    struct node_types types;
     struct rlimit stack = { STACK_MAX, STACK_MAX };
     int r;
 
     /* The parser goes 6000 levels deep before it gives up. */
     setrlimit(RLIMIT_STACK, &stack);
-    if (interpreter_start() < 0 || walls_raise() < 0)
+    if (interpreter_start(&types) < 0 || walls_raise() < 0)
         return 1;
     r = answer(ANSWER_READY, NULL, 0) < 0 ? -1 : 1;
     while (r > 0)
-        r = serve();
+        r = serve(&types);
     _exit(r < 0);
 }

@@ -5,11 +5,12 @@
 
 #include "shared/base/str.h"
 
-#define CHUNK     (256u << 10)
+#define CHUNK (256u << 10)
 #define DEPTH_MAX 980 /* of the JSON: its reader takes 1000 */
 #define TOTAL_MAX (64u << 20)
 
 struct writer {
+    const struct node_types *types;
     struct buf out;
     size_t sent;
     int (*emit)(const void *data, size_t len);
@@ -104,9 +105,7 @@ static void write_position(struct writer *w, PyObject *node)
 {
     static const struct {
         const char *attribute, *key;
-    } rows[] = {
-        { "lineno", "l" }, { "col_offset", "c" }, { "end_lineno", "el" }, { "end_col_offset", "ec" }
-    };
+    } rows[] = { { "lineno", "l" }, { "col_offset", "c" }, { "end_lineno", "el" }, { "end_col_offset", "ec" } };
     size_t i;
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -132,7 +131,7 @@ static int write_field(struct writer *w, PyObject *node, PyObject *name, int dep
     value = PyObject_GetAttr(node, name);
     if (!value)
         return -1;
-    if (Py_TYPE(node) == interpreter_types()->constant && strcmp(key, "value") == 0) {
+    if (Py_TYPE(node) == w->types->constant && strcmp(key, "value") == 0) {
         r = write_constant(w, value);
     } else {
         buf_add_fmt(&w->out, ",\"%s\":", key);
@@ -195,7 +194,7 @@ static int write_value(struct writer *w, PyObject *value, int depth)
 {
     if (depth > DEPTH_MAX)
         return -1;
-    if (PyObject_TypeCheck(value, interpreter_types()->node))
+    if (PyObject_TypeCheck(value, w->types->node))
         return write_node(w, value, depth + 1);
     if (PyList_Check(value))
         return write_list(w, value, depth + 1);
@@ -208,9 +207,9 @@ static int write_value(struct writer *w, PyObject *value, int depth)
     return 0;
 }
 
-int tree_write(PyObject *module, int (*emit)(const void *data, size_t len))
+int tree_write(const struct node_types *types, PyObject *module, int (*emit)(const void *data, size_t len))
 {
-    struct writer w = { .emit = emit };
+    struct writer w = { .types = types, .emit = emit };
     int r;
 
     buf_init(&w.out, 40u << 20); /* one text constant of the largest source, escaped, fits */

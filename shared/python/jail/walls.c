@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define MEMORY_MAX (512u << 20)
-#define NOBODY     65534
+#define NOBODY 65534
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1 /* shadow memory needs terabytes of address space and calls of its own */
@@ -56,8 +56,8 @@ static const int refused[] = {
 };
 
 #if SANITIZED
-static const int sanitizer_calls[] = { SCMP_SYS(sigaltstack), SCMP_SYS(sched_yield),
-                                       SCMP_SYS(getpid), SCMP_SYS(gettid) };
+static const int sanitizer_calls[] = { SCMP_SYS(sigaltstack), SCMP_SYS(sched_yield), SCMP_SYS(getpid),
+                                       SCMP_SYS(gettid) };
 #endif
 
 static int add_rules(scmp_filter_ctx filter)
@@ -129,8 +129,7 @@ static int leave_root(void)
 {
     if (geteuid() != 0)
         return 0;
-    if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
-        setresuid(NOBODY, NOBODY, NOBODY) < 0)
+    if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 || setresuid(NOBODY, NOBODY, NOBODY) < 0)
         return failed("leave root");
     return 0;
 }
