@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "shared/base/buf.h"
+#include "shared/base/mem.h"
 #include "shared/ipc/wire.h"
 #include "shared/python/answer.h"
 #include "tests/support/oom.h"
