@@ -45,6 +45,16 @@ def string(value):
     return struct.pack("=I", len(data)) + data + b"\0"
 
 
+def alive(first, last):
+    """Processes of those users; the ones that have ended and only wait for their parent do not count."""
+    found = []
+    for pid in processes_of_uids(first, last):
+        with contextlib.suppress(OSError):
+            if "\nState:\tZ" not in pathlib.Path(f"/proc/{pid}/status").read_text():
+                found.append(pid)
+    return found
+
+
 class Fields:
     """Reads the fields of one payload in order."""
 
@@ -316,7 +326,7 @@ class Holder:
         return self.files(WALK)
 
     def processes(self):
-        return processes_of_uids(self.uid, self.uid)
+        return alive(self.uid, self.uid)
 
 
 class Slots:
@@ -403,7 +413,7 @@ class Slots:
 
     def left_over(self):
         """What a clean service does not have: processes of its session users, slots' directories, sockets."""
-        return (processes_of_uids(self.uid_base, self.uid_base + 999)
+        return (alive(self.uid_base, self.uid_base + 39)
                 + sorted(map(str, (self.state / "slots").glob("*")))
                 + sorted(map(str, (self.runtime / "holders").glob("*"))))
 
