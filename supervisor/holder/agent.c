@@ -195,7 +195,7 @@ static void running(struct holder *h)
     a->running = true;
     if (inner > 0)
         a->inner = spawn_open_pidfd(inner, a->proc.pid);
-    if (h->config.sandbox != SANDBOX_OFF && a->inner < 0)
+    if (h->private_network && a->inner < 0)
         log_warn("the sandbox's first process is not known: the agent will not be reached");
     session_running(h);
 }
@@ -244,6 +244,7 @@ static int plan_and_spawn(struct holder *h, struct err *err)
     if (sandbox_plan_make(&plan, &h->config, &h->facts, &site, err) < 0)
         return -1;
     h->port = plan.port;
+    h->private_network = plan.private_network;
     r = spawn_start(&h->agent.proc, &plan, err);
     sandbox_plan_release(&plan);
     return r;

@@ -89,6 +89,7 @@ struct holder {
     bool done;
     bool launcher_gone;
     uint16_t port;
+    bool private_network; /* the agent listens in a network of its own */
 
     char actor[128 + 1];
     uint64_t started_wall_ms, expires_wall_ms, ended_wall_ms;

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,9 +74,11 @@ void session_begin(struct holder *h, const char *actor, uint64_t started_wall_ms
 
 int session_start(struct holder *h, struct err *err)
 {
+    struct stat st;
+
     if (beneath_mkdir(h->work_fd, "tmp") < 0)
         return err_set(err, ERR_BAD_REQUEST, 0, "tmp belongs to the session and must be a directory");
-    if (faccessat(h->work_fd, "agent.py", R_OK, 0) < 0)
+    if (fstatat(h->work_fd, "agent.py", &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
         return err_set(err, ERR_BAD_REQUEST, 0, "the program has no agent.py");
     set_phase(h, HOLD_STARTING); /* before the start: its first output belongs to this phase */
     if (agent_start(h, err) < 0) {
@@ -91,7 +94,7 @@ void session_running(struct holder *h)
 {
     bundle_started(h);
     if (h->phase == HOLD_STARTING && !h->ending)
-        agent_ws_start(&h->ws, h->agent.inner, h->port, h->session);
+        agent_ws_start(&h->ws, h->private_network ? h->agent.inner : -1, h->port, h->session);
 }
 
 void session_ready(struct holder *h)

@@ -14,8 +14,7 @@
 #include "supervisor/launcher/sweep.h"
 
 /* As the owner of the files: a link that leads out can then do no harm, whatever happens. */
-static void remove_as_owner(const struct clean_job *job, const char *name)
-    __attribute__((noreturn));
+static void remove_as_owner(const struct clean_job *job, const char *name) __attribute__((noreturn));
 static void remove_as_owner(const struct clean_job *job, const char *name)
 {
     int top;

@@ -9,12 +9,12 @@
 #include "shared/base/err.h"
 
 #define CLEAN_PATIENCE_MS 5000 /* for processes to go */
-#define CLEAN_REMOVE_S    60   /* for files to go; the next attempt continues */
+#define CLEAN_REMOVE_S 60      /* for files to go; the next attempt continues */
 
 /* Exit status: 0 clean, 1..CLEAN_LEFT_MAX processes left, CLEAN_FILES directory or socket not
  * removable. */
 #define CLEAN_LEFT_MAX 200
-#define CLEAN_FILES    250
+#define CLEAN_FILES 250
 
 struct clean_job {
     uid_t uid;

@@ -32,8 +32,7 @@ static void flush(struct door *d)
     size_t sent = 0;
 
     while (sent < d->out.len) {
-        ssize_t n = send(d->conn, d->out.data + sent, sizeof(struct launch_msg),
-                         MSG_DONTWAIT | MSG_NOSIGNAL);
+        ssize_t n = send(d->conn, d->out.data + sent, sizeof(struct launch_msg), MSG_DONTWAIT | MSG_NOSIGNAL);
 
         if (n < 0 && errno == EINTR)
             continue;

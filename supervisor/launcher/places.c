@@ -14,7 +14,7 @@
 #include "supervisor/launcher/start.h"
 #include "supervisor/launcher/sweep.h"
 
-#define RETRY_S     3.0
+#define RETRY_S 3.0
 #define SOCKET_PATH 128
 
 static uid_t uid_of(const struct place *p)
@@ -29,11 +29,10 @@ static void socket_path(const struct place *p, char out[SOCKET_PATH])
 
 static void tell(const struct place *p, enum launch_op op, int64_t value)
 {
-    door_send(&p->launcher->door, (struct launch_msg){ .op = op,
-                                                       .slot = p->slot.number,
-                                                       .state = slot_public_state(&p->slot),
-                                                       .value = value,
-                                                       .id = p->slot.id });
+    door_send(
+        &p->launcher->door,
+        (struct launch_msg){
+            .op = op, .slot = p->slot.number, .state = slot_public_state(&p->slot), .value = value, .id = p->slot.id });
 }
 
 static void to_state(struct place *p, enum slot_state to)
@@ -41,8 +40,7 @@ static void to_state(struct place *p, enum slot_state to)
     enum slot_state from = p->slot.state;
 
     if (slot_set_state(&p->slot, to) < 0)
-        log_error("slot %u: %s cannot become %s", p->slot.number, slot_state_name(from),
-                  slot_state_name(to));
+        log_error("slot %u: %s cannot become %s", p->slot.number, slot_state_name(from), slot_state_name(to));
     else
         log_debug("slot %u: %s -> %s", p->slot.number, slot_state_name(from), slot_state_name(to));
 }
@@ -62,11 +60,9 @@ static void quarantine(struct place *p, int left)
     to_state(p, SLOT_QUARANTINED);
     ev_timer_again(p->launcher->loop, &p->retry);
     if (left >= CLEAN_FILES)
-        log_error("slot %u: its directory cannot be removed, the slot stays out of use",
-                  p->slot.number);
+        log_error("slot %u: its directory cannot be removed, the slot stays out of use", p->slot.number);
     else
-        log_error("slot %u: %d processes cannot be killed, the slot stays out of use",
-                  p->slot.number, left);
+        log_error("slot %u: %d processes cannot be killed, the slot stays out of use", p->slot.number, left);
     tell(p, LAUNCH_QUARANTINED, left >= CLEAN_FILES ? 0 : left);
 }
 
@@ -299,15 +295,13 @@ static bool left_something(const struct place *p)
 
     (void)snprintf(name, sizeof(name), "%u", p->slot.number);
     socket_path(p, socket);
-    return fstatat(p->launcher->slots_dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ||
-           lstat(socket, &st) == 0;
+    return fstatat(p->launcher->slots_dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 || lstat(socket, &st) == 0;
 }
 
 void places_clean_stale(struct launcher *l)
 {
     auto_free unsigned *running = mem_zalloc(l->n, sizeof(*running));
-    bool known =
-        running && sweep_count_range((uid_t)l->config.session_uid_base, l->n, running) == 0;
+    bool known = running && sweep_count_range((uid_t)l->config.session_uid_base, l->n, running) == 0;
     uint32_t i, n = 0;
 
     for (i = 0; i < l->n; i++)

@@ -24,8 +24,8 @@ static int is_kept(int cap)
  * what takes the five from the children. */
 static int set_securebits(struct err *err)
 {
-    const unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
-                               SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+    const unsigned long bits =
+        SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
 
     if (prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0)
         return err_set(err, ERR_INTERNAL, errno, "set securebits");
@@ -50,8 +50,7 @@ static int drop_sets(struct err *err)
     if (!caps)
         return err_nomem(err);
     if (cap_set_flag(caps, CAP_PERMITTED, (int)ARRAY_LEN(kept), kept, CAP_SET) < 0 ||
-        cap_set_flag(caps, CAP_EFFECTIVE, (int)ARRAY_LEN(kept), kept, CAP_SET) < 0 ||
-        cap_set_proc(caps) < 0)
+        cap_set_flag(caps, CAP_EFFECTIVE, (int)ARRAY_LEN(kept), kept, CAP_SET) < 0 || cap_set_proc(caps) < 0)
         err_set(err, ERR_INTERNAL, errno, "set capabilities");
     else
         r = 0;
@@ -62,8 +61,7 @@ static int drop_sets(struct err *err)
 int privileges_drop(struct err *err)
 {
     if (geteuid() != 0)
-        return err_set(err, ERR_INTERNAL, 0,
-                       "the launcher needs root: it starts sessions under users of their own");
+        return err_set(err, ERR_INTERNAL, 0, "the launcher needs root: it starts sessions under users of their own");
     if (set_securebits(err) < 0 || drop_bounding(err) < 0 || drop_sets(err) < 0)
         return -1;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)

@@ -19,14 +19,13 @@
 #include "supervisor/launcher/privileges.h"
 
 #define END_PATIENCE_S 10.0
-#define PATH_SIZE      4096
+#define PATH_SIZE 4096
 
 static char *join(const char *dir, const char *name)
 {
     char path[PATH_SIZE];
 
-    return snprintf(path, sizeof(path), "%s/%s", dir, name) < (int)sizeof(path) ? mem_strdup(path)
-                                                                                : NULL;
+    return snprintf(path, sizeof(path), "%s/%s", dir, name) < (int)sizeof(path) ? mem_strdup(path) : NULL;
 }
 
 static int make_dir(const char *path, mode_t mode, gid_t gid, struct err *err)
@@ -46,10 +45,8 @@ static int make_dirs(struct launcher *l, struct err *err)
     l->holder_program = join(l->config.program_dir, "agentsim-holder");
     if (!l->slots_path || !l->holders_path || !l->holder_program)
         return err_nomem(err);
-    if (make_dir(l->config.state_dir, 0755, 0, err) < 0 ||
-        make_dir(l->slots_path, 0711, 0, err) < 0 ||
-        make_dir(l->config.runtime_dir, 0755, 0, err) < 0 ||
-        make_dir(l->holders_path, 0710, l->service_gid, err) < 0)
+    if (make_dir(l->config.state_dir, 0755, 0, err) < 0 || make_dir(l->slots_path, 0711, 0, err) < 0 ||
+        make_dir(l->config.runtime_dir, 0755, 0, err) < 0 || make_dir(l->holders_path, 0710, l->service_gid, err) < 0)
         return -1;
     l->slots_dir = open(l->slots_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (l->slots_dir < 0)
@@ -62,14 +59,11 @@ static int find_service(struct launcher *l, struct err *err)
     const struct passwd *pw = getpwnam(l->config.user);
 
     if (!pw)
-        return err_set(err, ERR_INTERNAL, 0, "there is no user %s (AGENT_SIMULATOR_USER)",
-                       l->config.user);
+        return err_set(err, ERR_INTERNAL, 0, "there is no user %s (AGENT_SIMULATOR_USER)", l->config.user);
     l->service_uid = pw->pw_uid;
     l->service_gid = pw->pw_gid;
-    if ((int64_t)pw->pw_uid >= l->config.session_uid_base &&
-        (int64_t)pw->pw_uid < l->config.session_uid_base + l->n)
-        return err_set(err, ERR_INTERNAL, 0, "user %s lies in the range of session users",
-                       l->config.user);
+    if ((int64_t)pw->pw_uid >= l->config.session_uid_base && (int64_t)pw->pw_uid < l->config.session_uid_base + l->n)
+        return err_set(err, ERR_INTERNAL, 0, "user %s lies in the range of session users", l->config.user);
     return 0;
 }
 

@@ -3,11 +3,8 @@
 #define TO(s) (1u << SLOT_##s)
 
 static const unsigned allowed[SLOT__MAX] = {
-    [SLOT_FREE] = TO(STARTING) | TO(STOPPING),
-    [SLOT_STARTING] = TO(BUSY) | TO(STOPPING),
-    [SLOT_BUSY] = TO(STOPPING),
-    [SLOT_STOPPING] = TO(FREE) | TO(QUARANTINED),
-    [SLOT_QUARANTINED] = TO(STOPPING),
+    [SLOT_FREE] = TO(STARTING) | TO(STOPPING),    [SLOT_STARTING] = TO(BUSY) | TO(STOPPING), [SLOT_BUSY] = TO(STOPPING),
+    [SLOT_STOPPING] = TO(FREE) | TO(QUARANTINED), [SLOT_QUARANTINED] = TO(STOPPING),
 };
 
 int slot_set_state(struct slot *s, enum slot_state to)
@@ -20,8 +17,7 @@ int slot_set_state(struct slot *s, enum slot_state to)
 
 const char *slot_state_name(enum slot_state state)
 {
-    static const char *const names[SLOT__MAX] = { "free", "starting", "busy", "stopping",
-                                                  "quarantined" };
+    static const char *const names[SLOT__MAX] = { "free", "starting", "busy", "stopping", "quarantined" };
 
     return (unsigned)state < SLOT__MAX ? names[state] : "";
 }

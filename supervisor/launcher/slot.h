@@ -12,10 +12,10 @@
 #include "shared/ipc/launch.h"
 
 enum slot_state {
-    SLOT_FREE,     /* nothing of it exists */
-    SLOT_STARTING, /* directory and socket are there, the child has not executed the holder yet */
-    SLOT_BUSY,     /* the holder runs, or has ended and waits for LAUNCH_STOP */
-    SLOT_STOPPING, /* a cleaner is at work */
+    SLOT_FREE,        /* nothing of it exists */
+    SLOT_STARTING,    /* directory and socket are there, the child has not executed the holder yet */
+    SLOT_BUSY,        /* the holder runs, or has ended and waits for LAUNCH_STOP */
+    SLOT_STOPPING,    /* a cleaner is at work */
     SLOT_QUARANTINED, /* the cleaner gave up for now; the UID must not be used */
     SLOT__MAX
 };

@@ -13,9 +13,9 @@
 #include "shared/base/mem.h"
 
 #define HOLDER_LISTEN_FD 3
-#define HOLDER_LIFE_FD   4
-#define HIGH_FD          20 /* above the numbers that the holder knows */
-#define BACKLOG          64
+#define HOLDER_LIFE_FD 4
+#define HIGH_FD 20 /* above the numbers that the holder knows */
+#define BACKLOG 64
 
 struct plan {
     const struct start_job *job;
@@ -56,8 +56,8 @@ static int step_no_regain(const void *arg)
 
     if (getresuid(&r, &e, &s) < 0 || getresgid(&gr, &ge, &gs) < 0)
         return -1;
-    if (r != p->job->uid || e != r || s != r || gr != p->job->uid || ge != gr || gs != gr ||
-        getgroups(0, NULL) != 0 || setuid(0) == 0 || setgid(0) == 0) {
+    if (r != p->job->uid || e != r || s != r || gr != p->job->uid || ge != gr || gs != gr || getgroups(0, NULL) != 0 ||
+        setuid(0) == 0 || setgid(0) == 0) {
         errno = EPERM;
         return -1;
     }
@@ -76,8 +76,7 @@ static int step_descriptors(const void *arg)
 {
     const struct plan *p = arg;
 
-    if (dup2(p->null, STDIN_FILENO) < 0 || dup2(p->listen, HOLDER_LISTEN_FD) < 0 ||
-        dup2(p->life, HOLDER_LIFE_FD) < 0)
+    if (dup2(p->null, STDIN_FILENO) < 0 || dup2(p->listen, HOLDER_LISTEN_FD) < 0 || dup2(p->life, HOLDER_LIFE_FD) < 0)
         return -1;
     return close_range(HOLDER_LIFE_FD + 1, ~0u, CLOSE_RANGE_CLOEXEC);
 }

@@ -17,7 +17,7 @@
 #include "shared/base/time.h"
 
 #define SLEEP_FIRST_MS 2
-#define SLEEP_MOST_MS  100
+#define SLEEP_MOST_MS 100
 
 int sweep_become(uid_t uid)
 {

@@ -19,16 +19,11 @@ static const struct {
     const char *option;
     bool size, source, data;
 } words[MOUNT__MAX] = {
-    [MOUNT_RO] = { "--ro-bind", false, true, false },
-    [MOUNT_RO_TRY] = { "--ro-bind-try", false, true, false },
-    [MOUNT_RW] = { "--bind", false, true, false },
-    [MOUNT_LINK] = { "--symlink", false, true, false },
-    [MOUNT_TMPFS] = { "--tmpfs", true, false, false },
-    [MOUNT_PROC] = { "--proc", false, false, false },
-    [MOUNT_DEV] = { "--dev", false, false, false },
-    [MOUNT_FILE] = { "--file", false, false, true },
-    [MOUNT_DIR] = { "--dir", false, false, false },
-    [MOUNT_SEAL] = { "--remount-ro", false, false, false },
+    [MOUNT_RO] = { "--ro-bind", false, true, false },  [MOUNT_RO_TRY] = { "--ro-bind-try", false, true, false },
+    [MOUNT_RW] = { "--bind", false, true, false },     [MOUNT_LINK] = { "--symlink", false, true, false },
+    [MOUNT_TMPFS] = { "--tmpfs", true, false, false }, [MOUNT_PROC] = { "--proc", false, false, false },
+    [MOUNT_DEV] = { "--dev", false, false, false },    [MOUNT_FILE] = { "--file", false, false, true },
+    [MOUNT_DIR] = { "--dir", false, false, false },    [MOUNT_SEAL] = { "--remount-ro", false, false, false },
 };
 
 static void put(struct buf *out, const char *text)

@@ -9,11 +9,11 @@
 #include "supervisor/sandbox/strv.h"
 
 /* Descriptor numbers inside the child; spawn.c puts the right ones there. */
-#define BWRAP_FD_REPORT  10 /* agentsim-pid1 writes */
-#define BWRAP_FD_INFO    11 /* bubblewrap writes the PID of the sandbox's first process */
-#define BWRAP_FD_ARGS    12 /* bubblewrap reads its options */
+#define BWRAP_FD_REPORT 10 /* agentsim-pid1 writes */
+#define BWRAP_FD_INFO 11   /* bubblewrap writes the PID of the sandbox's first process */
+#define BWRAP_FD_ARGS 12   /* bubblewrap reads its options */
 #define BWRAP_FD_SECCOMP 13
-#define BWRAP_FD_DATA    14 /* first of the MOUNT_FILE contents, in plan order */
+#define BWRAP_FD_DATA 14 /* first of the MOUNT_FILE contents, in plan order */
 
 /* Command line: bubblewrap and pid1 with its program, or pid1 alone without a sandbox. Failure is
  * out->failed. */

@@ -45,8 +45,7 @@ const char *cure_find(const char *reason)
     size_t i;
 
     for (i = 0; i < ARRAY_LEN(rows); i++)
-        if (strstr(reason, rows[i].words) &&
-            (!rows[i].and_words || strstr(reason, rows[i].and_words)))
+        if (strstr(reason, rows[i].words) && (!rows[i].and_words || strstr(reason, rows[i].and_words)))
             return rows[i].advice;
     return NULL;
 }

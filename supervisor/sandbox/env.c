@@ -14,9 +14,8 @@ static const char *const inherited[] = { "PATH", "LANG", "LC_ALL", "LC_CTYPE", "
 static const struct {
     const char *name, *value;
 } fixed[] = {
-    { "PYTHONUNBUFFERED", "1" }, { "PYTHONDONTWRITEBYTECODE", "1" },
-    { "BESSER_TEST_MODE", "1" }, { "OPENBLAS_NUM_THREADS", "1" },
-    { "OMP_NUM_THREADS", "1" },  { "MALLOC_ARENA_MAX", "2" },
+    { "PYTHONUNBUFFERED", "1" },     { "PYTHONDONTWRITEBYTECODE", "1" }, { "BESSER_TEST_MODE", "1" },
+    { "OPENBLAS_NUM_THREADS", "1" }, { "OMP_NUM_THREADS", "1" },         { "MALLOC_ARENA_MAX", "2" },
 };
 
 static const char *const ours[] = { "BESSER_WS_PORT", "NLTK_DATA", "HOME", "TMPDIR" };
@@ -61,8 +60,7 @@ static bool is_ours(const char *name)
 int env_check_extra(const char *name, const char *value, struct err *err)
 {
     if (strlen(name) > ENV_NAME_MAX || !is_identifier(name))
-        return err_set(err, ERR_BAD_REQUEST, 0, "no name of an environment variable: \"%.64s\"",
-                       name);
+        return err_set(err, ERR_BAD_REQUEST, 0, "no name of an environment variable: \"%.64s\"", name);
     if (strlen(value) > ENV_VALUE_MAX)
         return err_set(err, ERR_BAD_REQUEST, 0, "the value of %s is too long", name);
     if (is_ours(name))
@@ -78,14 +76,12 @@ static void inherit(struct strv *s, char *const *service)
         for (i = 0; i < ARRAY_LEN(inherited); i++) {
             size_t len = strlen(inherited[i]);
 
-            if (!strncmp(*service, inherited[i], len) && (*service)[len] == '=' &&
-                !env_name_is_secret(inherited[i]))
+            if (!strncmp(*service, inherited[i], len) && (*service)[len] == '=' && !env_name_is_secret(inherited[i]))
                 strv_set_env(s, inherited[i], *service + len + 1);
         }
 }
 
-void env_build(struct strv *s, const struct env_place *place, char *const *service,
-               const struct strv *extra)
+void env_build(struct strv *s, const struct env_place *place, char *const *service, const struct strv *extra)
 {
     size_t i;
 

@@ -9,7 +9,7 @@
 #include "shared/base/err.h"
 #include "supervisor/sandbox/strv.h"
 
-#define ENV_NAME_MAX  128
+#define ENV_NAME_MAX 128
 #define ENV_VALUE_MAX 4096
 #define ENV_EXTRA_MAX 64 /* credentials of one session */
 
@@ -29,7 +29,6 @@ struct env_place {
 
 /* Appends the whole environment: inherited ones out of service (NULL-terminated), ours, then extra
  * ("NAME=value", checked by env_check_extra(); NULL for none). Failure is s->failed. */
-void env_build(struct strv *s, const struct env_place *place, char *const *service,
-               const struct strv *extra);
+void env_build(struct strv *s, const struct env_place *place, char *const *service, const struct strv *extra);
 
 #endif

@@ -11,8 +11,7 @@
 #include "shared/base/mem.h"
 #include "shared/base/str.h"
 
-static const char *const top_paths[FACTS_TOPS] = { "/bin",   "/sbin",  "/lib",
-                                                   "/lib32", "/lib64", "/libx32" };
+static const char *const top_paths[FACTS_TOPS] = { "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32" };
 
 /* Text of a symbolic link, NULL when path is none (or memory is short: then it counts as missing).
  */
@@ -47,8 +46,9 @@ static bool is_covered(const char *dir)
 
 static bool is_too_much(const char *dir)
 {
-    static const char *const never[] = { "/",    "/etc", "/var",  "/home", "/root",
-                                         "/run", "/tmp", "/proc", "/sys",  "/dev" };
+    static const char *const never[] = {
+        "/", "/etc", "/var", "/home", "/root", "/run", "/tmp", "/proc", "/sys", "/dev"
+    };
     size_t i;
 
     for (i = 0; i < ARRAY_LEN(never); i++)
@@ -64,8 +64,7 @@ static int add_dir(struct sandbox_facts *f, const char *dir, struct err *err)
     if (is_covered(dir))
         return 0;
     if (is_too_much(dir))
-        return err_set(err, ERR_UNAVAILABLE, 0,
-                       "the interpreter %s would need all of %s inside the sandbox", f->python,
+        return err_set(err, ERR_UNAVAILABLE, 0, "the interpreter %s would need all of %s inside the sandbox", f->python,
                        dir);
     for (i = 0; i < f->n_dirs; i++)
         if (!strcmp(f->dirs[i], dir))
@@ -124,9 +123,8 @@ static int probe_rest(struct sandbox_facts *f, const struct config *config, stru
     auto_free char *zone = read_link("/etc/localtime");
 
     f->nltk_data = mem_strdup(config->nltk_data);
-    f->bind_nltk = *config->nltk_data == '/' && !is_covered(config->nltk_data) &&
-                   !is_too_much(config->nltk_data) && stat(config->nltk_data, &st) == 0 &&
-                   S_ISDIR(st.st_mode);
+    f->bind_nltk = *config->nltk_data == '/' && !is_covered(config->nltk_data) && !is_too_much(config->nltk_data) &&
+                   stat(config->nltk_data, &st) == 0 && S_ISDIR(st.st_mode);
     f->localtime = mem_strdup(zone && str_starts(zone, "/usr/") ? zone : "");
     (void)snprintf(path, sizeof(path), "%s/agentsim-pid1", config->program_dir);
     if (!realpath(path, pid1))

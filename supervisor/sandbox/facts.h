@@ -15,8 +15,7 @@
 struct facts_top {
     const char *path;
     bool present;
-    char *
-        link; /* text of the symbolic link it is on systems with a merged /usr; NULL: a directory */
+    char *link; /* text of the symbolic link it is on systems with a merged /usr; NULL: a directory */
 };
 
 #define FACTS_TOPS 6

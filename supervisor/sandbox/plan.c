@@ -13,7 +13,7 @@
 
 /* Memory that an agent may take besides its own: temporary files belong below the work directory.
  */
-#define TMP_SIZE       (64 * MIB)
+#define TMP_SIZE (64 * MIB)
 #define SMALL_TMP_SIZE (8 * MIB)
 
 /* Grows mounts; failed is sticky. */
@@ -23,8 +23,7 @@ struct mounts {
     bool failed;
 };
 
-static void mount_add(struct mounts *m, enum mount_kind kind, const char *source,
-                      const char *target, size_t size)
+static void mount_add(struct mounts *m, enum mount_kind kind, const char *source, const char *target, size_t size)
 {
     struct sandbox_mount one = { .kind = kind, .size = size };
 
@@ -59,8 +58,8 @@ static void add_system(struct mounts *m, const struct sandbox_facts *f)
     mount_add(m, MOUNT_RO, "/usr", "/usr", 0);
     for (i = 0; i < FACTS_TOPS; i++)
         if (f->tops[i].present)
-            mount_add(m, f->tops[i].link ? MOUNT_LINK : MOUNT_RO,
-                      f->tops[i].link ? f->tops[i].link : f->tops[i].path, f->tops[i].path, 0);
+            mount_add(m, f->tops[i].link ? MOUNT_LINK : MOUNT_RO, f->tops[i].link ? f->tops[i].link : f->tops[i].path,
+                      f->tops[i].path, 0);
     for (i = 0; i < f->n_dirs; i++)
         mount_add(m, MOUNT_RO, f->dirs[i], f->dirs[i], 0);
     if (f->bind_nltk)
@@ -69,8 +68,7 @@ static void add_system(struct mounts *m, const struct sandbox_facts *f)
 
 /* Only what programs cannot do without: names of users and of this host, the loader's cache,
  * certificates. */
-static void add_etc(struct mounts *m, const struct sandbox_facts *f,
-                    const struct sandbox_site *site, bool network)
+static void add_etc(struct mounts *m, const struct sandbox_facts *f, const struct sandbox_site *site, bool network)
 {
     static const char *const shared[] = { "/etc/ld.so.cache", "/etc/alternatives", "/etc/ssl/certs",
                                           "/etc/ssl/openssl.cnf" };
@@ -86,9 +84,8 @@ static void add_etc(struct mounts *m, const struct sandbox_facts *f,
                "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
                site->uid, site->uid);
     mount_file(m, "/etc/group", "root:x:0:\nagent:x:%u:\nnogroup:x:65534:\n", site->uid);
-    mount_file(
-        m, "/etc/nsswitch.conf",
-        "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n");
+    mount_file(m, "/etc/nsswitch.conf",
+               "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n");
     for (i = 0; i < ARRAY_LEN(shared); i++)
         mount_add(m, MOUNT_RO_TRY, shared[i], shared[i], 0);
     for (i = 0; network && i < ARRAY_LEN(with_network); i++)
@@ -97,8 +94,7 @@ static void add_etc(struct mounts *m, const struct sandbox_facts *f,
         mount_add(m, MOUNT_LINK, f->localtime, "/etc/localtime", 0);
 }
 
-static void add_own(struct mounts *m, const struct sandbox_facts *f,
-                    const struct sandbox_site *site)
+static void add_own(struct mounts *m, const struct sandbox_facts *f, const struct sandbox_site *site)
 {
     mount_add(m, MOUNT_PROC, NULL, "/proc", 0);
     mount_add(m, MOUNT_DEV, NULL, "/dev", 0);
@@ -112,16 +108,14 @@ static void add_own(struct mounts *m, const struct sandbox_facts *f,
     mount_add(m, MOUNT_SEAL, NULL, "/", 0); /* last: nothing can be made at the top any more */
 }
 
-static void add_argv(struct sandbox_plan *p, const struct sandbox_facts *f,
-                     const char *const *program)
+static void add_argv(struct sandbox_plan *p, const struct sandbox_facts *f, const char *const *program)
 {
     strv_add(&p->argv, f->python);
     for (; program && *program; program++)
         strv_add(&p->argv, *program);
 }
 
-static void add_env(struct sandbox_plan *p, const struct sandbox_facts *f,
-                    const struct sandbox_site *site)
+static void add_env(struct sandbox_plan *p, const struct sandbox_facts *f, const struct sandbox_site *site)
 {
     const struct env_place place = {
         .work = p->work_inside,
@@ -132,9 +126,8 @@ static void add_env(struct sandbox_plan *p, const struct sandbox_facts *f,
     env_build(&p->env, &place, site->service, site->extra);
 }
 
-int sandbox_plan_make(struct sandbox_plan *ret, const struct config *config,
-                      const struct sandbox_facts *facts, const struct sandbox_site *site,
-                      struct err *err)
+int sandbox_plan_make(struct sandbox_plan *ret, const struct config *config, const struct sandbox_facts *facts,
+                      const struct sandbox_site *site, struct err *err)
 {
     struct sandbox_plan p = { .sandboxed = config->sandbox != SANDBOX_OFF };
     struct mounts m = { 0 };

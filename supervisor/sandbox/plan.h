@@ -67,9 +67,8 @@ struct sandbox_site {
 };
 
 /* 0 and *ret is the caller's, or -1 with err. */
-int sandbox_plan_make(struct sandbox_plan *ret, const struct config *config,
-                      const struct sandbox_facts *facts, const struct sandbox_site *site,
-                      struct err *err);
+int sandbox_plan_make(struct sandbox_plan *ret, const struct config *config, const struct sandbox_facts *facts,
+                      const struct sandbox_site *site, struct err *err);
 void sandbox_plan_release(struct sandbox_plan *p); /* wipes the environment; NULL is fine */
 
 #endif

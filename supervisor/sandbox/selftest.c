@@ -19,7 +19,7 @@
 #include "supervisor/sandbox/spawn.h"
 
 #define OUTPUT_MAX 2048
-#define STEP_MS    20
+#define STEP_MS 20
 
 /* Says that it runs, then waits to be ended, so that its network can be joined. */
 static const char program[] = "import os,sys,time\nos.write(1,b'inside\\n')\ntime.sleep(60)\n";
@@ -34,8 +34,7 @@ struct trial {
 /* One look at all pipes; false once nothing more can come. */
 static int look(struct trial *t, struct err *err)
 {
-    struct pollfd fds[] = { { .fd = t->proc.output, .events = POLLIN },
-                            { .fd = t->proc.report, .events = POLLIN } };
+    struct pollfd fds[] = { { .fd = t->proc.output, .events = POLLIN }, { .fd = t->proc.report, .events = POLLIN } };
     struct pid1_report r;
     char chunk[512];
     ssize_t n;
@@ -45,8 +44,7 @@ static int look(struct trial *t, struct err *err)
         buf_add(&t->output, chunk, (size_t)n); /* what does not fit is not needed */
     while (spawn_next_report(&t->proc, &r) == 1) {
         if (r.kind == PID1_FAILED)
-            return err_set(err, ERR_UNAVAILABLE, r.value,
-                           "start the interpreter inside the sandbox");
+            return err_set(err, ERR_UNAVAILABLE, r.value, "start the interpreter inside the sandbox");
         if (r.kind == PID1_ENDED)
             return err_set(err, ERR_UNAVAILABLE, 0, "the interpreter ended inside the sandbox");
         t->ready = true;
@@ -73,8 +71,7 @@ static int wait_inside(struct trial *t, struct err *err)
         if (t->gone)
             return err_set(err, ERR_UNAVAILABLE, 0, "the sandbox could not be built");
         if (time_mono_ms() > until)
-            return err_set(err, ERR_UNAVAILABLE, 0, "the interpreter was not up after %d s",
-                           SELFTEST_SECONDS);
+            return err_set(err, ERR_UNAVAILABLE, 0, "the interpreter was not up after %d s", SELFTEST_SECONDS);
     }
     return 0;
 }
@@ -86,8 +83,7 @@ static int join_network(struct trial *t, struct err *err)
     int answer, sock;
 
     if (pidfd < 0)
-        return err_set(err, ERR_UNAVAILABLE, inner < 0 ? 0 : errno,
-                       "find the sandbox's first process");
+        return err_set(err, ERR_UNAVAILABLE, inner < 0 ? 0 : errno, "find the sandbox's first process");
     if (netns_start(pidfd, &answer, &maker, err) < 0)
         return -1;
     sock = netns_take(answer, err);
@@ -107,8 +103,7 @@ static void add_words(struct trial *t, struct err *err)
     if (t->output.len && t->output.data && !said(t, "inside")) {
         if ((end = strchr(t->output.data, '\n')))
             *end = '\0';
-        err_set(err, err->kind, 0, "%.300s (%s)", t->output.data,
-                err->msg[0] ? "sandbox program" : "");
+        err_set(err, err->kind, 0, "%.300s (%s)", t->output.data, err->msg[0] ? "sandbox program" : "");
     }
     if ((cure = cure_find(err->msg))) {
         struct err full = *err;
@@ -140,8 +135,7 @@ int selftest_run(const struct config *config, const char *work, struct err *err)
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     if (facts_probe(&facts, config, err) == 0 &&
         sandbox_plan_make(&plan, config, &facts,
-                          &(struct sandbox_site){
-                              .uid = getuid(), .work = work, .program = args, .service = environ },
+                          &(struct sandbox_site){ .uid = getuid(), .work = work, .program = args, .service = environ },
                           err) == 0 &&
         spawn_start(&t.proc, &plan, err) == 0) {
         t.gone = false;

@@ -17,9 +17,9 @@
 #include "shared/base/str.h"
 #include "supervisor/sandbox/bwrap_argv.h"
 
-#define ARGS_MAX   ((size_t)1 << 20)
+#define ARGS_MAX ((size_t)1 << 20)
 #define HANDED_MAX 32
-#define HIGH_FD    100 /* sources are moved above all target numbers first */
+#define HIGH_FD 100 /* sources are moved above all target numbers first */
 
 /* A descriptor of ours and the number the child's program knows it by. */
 struct handed {
@@ -56,8 +56,7 @@ static int step_stdio(const void *arg)
 {
     const struct child_plan *c = arg;
 
-    return dup2(c->null, STDIN_FILENO) < 0 || dup2(c->output, STDOUT_FILENO) < 0 ||
-                   dup2(c->output, STDERR_FILENO) < 0
+    return dup2(c->null, STDIN_FILENO) < 0 || dup2(c->output, STDOUT_FILENO) < 0 || dup2(c->output, STDERR_FILENO) < 0
                ? -1
                : 0;
 }
@@ -158,8 +157,7 @@ static void cleanup_prepared(struct prepared *p)
 }
 
 /* A sealed-off file in memory that the child reads from its start. */
-static int hand_bytes(struct prepared *p, struct child_plan *c, int to, const void *data,
-                      size_t len, struct err *err)
+static int hand_bytes(struct prepared *p, struct child_plan *c, int to, const void *data, size_t len, struct err *err)
 {
     auto_fd int fd = memfd_create("agentsim", MFD_CLOEXEC);
 
@@ -183,8 +181,7 @@ static int prepare_files(struct prepared *p, struct child_plan *c, struct err *e
         return err_nomem(err);
     if (hand_bytes(p, c, BWRAP_FD_ARGS, p->options.data, p->options.len, err) < 0)
         return -1;
-    if (plan->seccomp &&
-        hand_bytes(p, c, BWRAP_FD_SECCOMP, plan->seccomp, plan->seccomp_len, err) < 0)
+    if (plan->seccomp && hand_bytes(p, c, BWRAP_FD_SECCOMP, plan->seccomp, plan->seccomp_len, err) < 0)
         return -1;
     for (i = 0; i < plan->n_mounts; i++)
         if (plan->mounts[i].kind == MOUNT_FILE &&
@@ -219,8 +216,7 @@ static int prepare(struct prepared *p, struct child_plan *c, struct err *err)
     if (p->null < 0)
         return err_set(err, ERR_INTERNAL, errno, "/dev/null");
     bwrap_argv_command(&p->argv, c->plan, SPAWN_BWRAP);
-    strv_add(&p->no_env,
-             "LC_ALL=C"); /* never the agent's: LD_PRELOAD there would act outside the sandbox */
+    strv_add(&p->no_env, "LC_ALL=C"); /* never the agent's: LD_PRELOAD there would act outside the sandbox */
     if (p->argv.failed || p->no_env.failed)
         return err_nomem(err);
     c->handed[c->n_handed++] = (struct handed){ p->pipes[P_REPORT][1], BWRAP_FD_REPORT };

@@ -19,8 +19,8 @@ UID = 50000 + os.getpid() % 400 * 20
 
 
 @pytest.fixture
-def slots(tmp_path):
-    with Slots(tmp_path, UID) as running:
+def slots():
+    with Slots(UID) as running:
         yield running
 
 
@@ -78,7 +78,7 @@ def test_the_end_of_a_holder_is_told(slots):
 def test_a_holder_that_cannot_be_started_leaves_a_clean_slot(tmp_path):
     folder = tmp_path / "bin"
     folder.mkdir()
-    with Slots(tmp_path, UID, AGENT_SIMULATOR_PROGRAM_DIR=str(folder)) as slots:
+    with Slots(UID, AGENT_SIMULATOR_PROGRAM_DIR=str(folder)) as slots:
         slots.send(wire.START, 0, uuid.uuid4())
         op, slot, _, value, _ = slots.recv()
         assert (op, slot, value) == (wire.FAILED, 0, 2)
@@ -213,8 +213,8 @@ def test_any_tree_of_files_is_removed_and_links_are_not_followed(slots):
     assert (outside / "precious").read_text() == "stays"
 
 
-def test_a_killed_launcher_takes_its_sessions_along_and_the_next_one_cleans(tmp_path):
-    with Slots(tmp_path, UID) as slots:
+def test_a_killed_launcher_takes_its_sessions_along_and_the_next_one_cleans():
+    with Slots(UID) as slots:
         holder = slots.start(0)
         holder.control()
         make_tree(holder.dir, UID)
@@ -229,8 +229,8 @@ def test_a_killed_launcher_takes_its_sessions_along_and_the_next_one_cleans(tmp_
         slots.stop(0)
 
 
-def test_a_stopped_launcher_ends_its_sessions_first(tmp_path):
-    with Slots(tmp_path, UID) as slots:
+def test_a_stopped_launcher_ends_its_sessions_first():
+    with Slots(UID) as slots:
         for slot in range(3):
             slots.start(slot)
         slots.process.send_signal(signal.SIGTERM)
@@ -252,9 +252,6 @@ def test_a_supervisor_that_does_not_read_is_dropped(slots):
 
 
 def test_it_does_not_start_without_root(tmp_path):
-    tmp_path.chmod(0o777)
-    for folder in tmp_path.parents[:3]:
-        folder.chmod(folder.stat().st_mode | 0o011)
     done = subprocess.run([wire.BUILD / "bin" / "agentsim-launcher"], user=65534, group=65534, extra_groups=[],
                           env={"AGENT_SIMULATOR_STATE_DIR": str(tmp_path / "s"), "AGENT_SIMULATOR_USER": "nobody",
                                "AGENT_SIMULATOR_RUNTIME_DIR": str(tmp_path / "r")},

@@ -1,6 +1,6 @@
 """The messages between our processes (shared/ipc/*.h), for tests that stand in for one of them.
 
-    with Slots(tmp_path) as slots:              # a private agentsim-launcher
+    with Slots(50000) as slots:                 # a private agentsim-launcher, session users from 50000
         holder = slots.start(0)                 # a holder in slot 0
         control = holder.control("tester")
         holder.run({"agent.py": "print('hello')"})
@@ -13,10 +13,12 @@ import json
 import os
 import pathlib
 import select
+import shutil
 import signal
 import socket
 import struct
 import subprocess
+import tempfile
 import time
 import uuid
 
@@ -332,8 +334,10 @@ class Holder:
 class Slots:
     """A private launcher with its own directories and users, and the test as its supervisor."""
 
-    def __init__(self, folder, uid_base, **settings):
-        self.folder, self.uid_base = pathlib.Path(folder), uid_base
+    def __init__(self, uid_base, **settings):
+        self.uid_base = uid_base
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="agentsim-slots-", dir="/tmp"))
+        self.folder.chmod(0o755)
         self.runtime, self.state = self.folder / "run", self.folder / "state"
         self.settings = {
             "AGENT_SIMULATOR_STATE_DIR": str(self.state),
@@ -347,9 +351,6 @@ class Slots:
         self.log = self.folder / "launcher.log"
 
     def __enter__(self):
-        for folder in [self.folder, *self.folder.parents]:
-            if folder.stat().st_mode & 0o11 != 0o11:
-                folder.chmod(folder.stat().st_mode | 0o011)
         self.launch()
         return self
 
@@ -427,5 +428,8 @@ class Slots:
         if self.process.poll() is None:
             self.process.terminate()
             self.process.wait(30)
+        left = self.left_over()
         if kind is None:
-            assert self.left_over() == []
+            assert left == [], self.log.read_text()[-2000:]
+        if not left:
+            shutil.rmtree(self.folder)
