@@ -7,7 +7,7 @@ enum { OUTPUT, SESSION, PORT, QUIET };
 static const struct cli_option options[] = {
     [OUTPUT] = { "output", 'o', "DIR", "where the files go; made if it does not exist" },
     [SESSION] = { "session", 's', NULL, "as a test session gets it, instead of a download" },
-    [PORT] = { "port", 'p', "PORT", "with --session: port the agent listens on (8765)" },
+    [PORT] = { "port", 'p', "PORT", "with --session: write this port of 127.0.0.1 into config.yaml" },
     [QUIET] = { "quiet", 'q', NULL, "do not list the files" },
     { 0 },
 };
@@ -26,7 +26,7 @@ static int write_program(const struct cli_input *in, const struct compiled *c)
 
 static int run(const struct cli_input *in)
 {
-    struct generate_options o = { .session = in->values[SESSION], .host = "127.0.0.1", .port = 8765 };
+    struct generate_options o = { .session = in->values[SESSION] };
     struct compiled c;
     int64_t port;
     int status;
@@ -36,6 +36,7 @@ static int run(const struct cli_input *in)
     if (in->values[PORT]) {
         if (str_to_int(in->values[PORT], 1, 65535, &port) < 0)
             return cli_fail(CLI_USAGE, "generate: %s is no port (1 to 65535)", in->values[PORT]);
+        o.host = "127.0.0.1";
         o.port = (uint16_t)port;
     }
     status = cli_compile(in->args[0], &o, &c);
