@@ -43,6 +43,7 @@ struct session *session_new(const struct id *id, const char *actor, uint32_t slo
     s->keeper = keeper;
     list_init(&s->creators);
     list_init(&s->enders);
+    list_init(&s->link);
     return s;
 }
 

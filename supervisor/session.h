@@ -49,7 +49,8 @@ struct session {
     enum hold_reason reason; /* why the agent ended; NONE: it has not */
     int32_t code;
     bool ending;             /* its end was asked for, the holder says good-bye */
-    bool found;              /* taken over from an earlier supervisor; its holder has not said yet who it is */
+    bool found;              /* left by an earlier supervisor; its holder has not said yet who it is */
+    bool adopted;            /* was found, and is known by now */
 
     uint64_t frames;    /* made so far, as far as known */
     uint64_t delivered; /* number of the last frame a browser was sent; valid when delivered_known */
@@ -59,8 +60,9 @@ struct session {
     struct control *control; /* connection to the holder, NULL: none */
     struct browser *browser; /* who is attached, NULL: nobody */
     struct ev_timer timer;   /* lifetime, then patience with its end */
-    struct list creators;    /* RPC connections that wait for its start */
-    struct list enders;      /* RPC connections that wait for its end */
+    struct list creators;    /* waiters for its start */
+    struct list enders;      /* waiters for its end */
+    struct list link;        /* of its keeper's list of the dead */
 
     struct session *id_chain, *actor_chain; /* of session_table.c */
 };

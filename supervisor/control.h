@@ -1,0 +1,28 @@
+/* supervisor/control.h -- a connection to a holder for talk about the session itself: control or probe (hold.h).
+ * Owns the connection; checks every message; a broken one, a wrong one or the end is one event, and the last. */
+#ifndef SUPERVISOR_CONTROL_H
+#define SUPERVISOR_CONTROL_H
+
+#include <ev.h>
+#include <stdint.h>
+
+#include "shared/base/err.h"
+#include "supervisor/hold_event.h"
+
+struct control; /* opaque; freed by control_close(), which handlers may call too; NULL is fine */
+
+struct control_events {
+    void (*said)(void *owner, const struct hold_event *e);
+    void (*lost)(void *owner, const char *why); /* the owner still has to close */
+};
+
+struct control *control_open(struct ev_loop *loop, const char *path, enum hold_role role, const struct control_events *events,
+                             void *owner, struct err *err);
+void control_close(struct control *c);
+
+/* Each is 0, or -1: the holder does not listen; the loss is told on the loop as well. */
+int control_claim(struct control *c, const char *actor, int64_t started_wall_ms, int64_t lifetime_ms); /* 0, 0: adopt */
+int control_end(struct control *c, enum hold_reason reason);
+int control_probe(struct control *c);
+
+#endif

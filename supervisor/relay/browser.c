@@ -1,0 +1,379 @@
+#include "supervisor/relay/browser.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+#include "shared/base/log.h"
+#include "shared/base/mem.h"
+#include "shared/base/str.h"
+#include "shared/base/time.h"
+#include "supervisor/relay/frames.h"
+#include "supervisor/relay/ws_server.h"
+#include "supervisor/supervisor.h"
+
+#define HTTP_SECONDS 10.
+#define AUTH_SECONDS 10.
+#define CLOSE_SECONDS 5.
+#define PING_SECONDS 60.  /* of silence */
+#define DEAD_SECONDS 190. /* without an answer to three pings */
+#define LENGTH_BYTES 4    /* in front of a message for the holder */
+#define KEPT_BUFFER 16384 /* a message buffer up to this size is kept for the next message */
+
+struct own_frame {
+    struct list link;
+    size_t len;
+    unsigned char data[]; /* LWS_PRE bytes for the WebSocket header, then the text */
+};
+
+static struct supervisor *supervisor_of(const struct browser *b)
+{
+    return b->server->supervisor;
+}
+
+void browser_set_timer(struct browser *b, double seconds)
+{
+    struct ev_loop *loop = supervisor_of(b)->loop;
+
+    ev_timer_stop(loop, &b->timer);
+    ev_timer_set(&b->timer, seconds, 0.);
+    ev_timer_start(loop, &b->timer);
+}
+
+void browser_wants_write(struct browser *b)
+{
+    lws_callback_on_writable(b->wsi);
+}
+
+/* The socket is cut under libwebsockets, which then ends everything the usual way: it has no call that drops
+ * a connection with unsent data. */
+void browser_kill(struct browser *b)
+{
+    relay_leave(b);
+    shutdown(lws_get_socket_fd(b->wsi), SHUT_RDWR);
+    browser_set_timer(b, CLOSE_SECONDS);
+    if (b->phase == BROWSER_HTTP)
+        return;
+    b->phase = BROWSER_CLOSING;
+    lws_rx_flow_control(b->wsi, 1);
+    browser_wants_write(b);
+}
+
+static void look_whether_alive(struct browser *b, double now)
+{
+    if (now - b->heard > DEAD_SECONDS) {
+        log_info("browser of %s: no sign of life for %.0f s", b->who.actor, now - b->heard);
+        browser_kill(b);
+        return;
+    }
+    b->ping_due = now - b->heard >= PING_SECONDS - 1;
+    if (b->ping_due)
+        browser_wants_write(b);
+    browser_set_timer(b, PING_SECONDS);
+}
+
+static void on_timer(struct ev_loop *loop, struct ev_timer *w, int revents)
+{
+    struct browser *b = w->data;
+
+    (void)revents;
+    switch (b->phase) {
+    case BROWSER_AUTH:
+        browser_refuse(b, CLOSE_AUTH, "The first frame did not come in time");
+        break;
+    case BROWSER_JOINING:
+        browser_refuse(b, CLOSE_UNREACHABLE, "The agent cannot be reached");
+        break;
+    case BROWSER_OPEN:
+        if (b->orphan)
+            browser_refuse(b, CLOSE_UNREACHABLE, "The session is gone");
+        else
+            look_whether_alive(b, ev_now(loop));
+        break;
+    case BROWSER_HTTP:
+    case BROWSER_CLOSING:
+        browser_kill(b);
+        break;
+    }
+}
+
+struct browser *browser_new(struct ws_server *server, struct lws *wsi)
+{
+    struct browser *b = mem_zalloc(1, sizeof(*b));
+
+    if (!b)
+        return NULL;
+    b->server = server;
+    b->wsi = wsi;
+    b->holder.fd = -1;
+    list_init(&b->link);
+    list_init(&b->own);
+    buf_init(&b->in, LENGTH_BYTES + BROWSER_MESSAGE_MAX + 1);
+    ev_timer_init(&b->timer, on_timer, 0., 0.);
+    b->timer.data = b;
+    browser_set_timer(b, HTTP_SECONDS);
+    return b;
+}
+
+static void drop_own(struct browser *b)
+{
+    while (!list_empty(&b->own)) {
+        struct own_frame *f = list_entry(b->own.next, struct own_frame, link);
+
+        list_remove(&f->link);
+        mem_free(f);
+    }
+}
+
+void browser_gone(struct browser *b)
+{
+    relay_leave(b);
+    ev_timer_stop(supervisor_of(b)->loop, &b->timer);
+}
+
+void browser_free(struct browser *b)
+{
+    struct ws_server *server = b->server;
+
+    browser_gone(b);
+    drop_own(b);
+    buf_release(&b->in);
+    list_remove(&b->link);
+    mem_free(b);
+    ws_server_forget(server);
+}
+
+/* ---- words of the service ---- */
+
+int browser_queue(struct browser *b, const struct buf *text)
+{
+    struct own_frame *f = buf_failed(text) ? NULL : mem_zalloc(1, sizeof(*f) + LWS_PRE + text->len);
+
+    if (!f) {
+        browser_kill(b);
+        return -1;
+    }
+    f->len = text->len;
+    memcpy(f->data + LWS_PRE, text->data, text->len);
+    list_init(&f->link);
+    list_append(&b->own, &f->link);
+    browser_wants_write(b);
+    return 0;
+}
+
+void browser_close(struct browser *b, enum close_code code, const char *reason)
+{
+    if (b->phase == BROWSER_CLOSING)
+        return;
+    relay_leave(b);
+    b->phase = BROWSER_CLOSING;
+    b->close_code = (uint16_t)code;
+    b->close_reason = reason;
+    browser_set_timer(b, CLOSE_SECONDS);
+    lws_rx_flow_control(b->wsi, 1); /* else its answer to the close is never seen */
+    browser_wants_write(b);
+}
+
+void browser_refuse(struct browser *b, enum close_code code, const char *message)
+{
+    auto_buf struct buf text;
+
+    buf_init(&text, 4096);
+    if (b->phase == BROWSER_CLOSING)
+        return;
+    log_debug("browser of %s: %d, %s", b->who.actor, (int)code, message);
+    frame_put_error(&text, message);
+    if (browser_queue(b, &text) == 0)
+        browser_close(b, code, NULL);
+}
+
+/* ---- the way in ---- */
+
+/* The contract's order: id, first frame, sign-in, rate, owner. */
+static void sign_in(struct browser *b)
+{
+    struct supervisor *sv = supervisor_of(b);
+    struct session *s;
+    struct err err;
+
+    if (auth_parse(b->in.data + LENGTH_BYTES, b->in.len - LENGTH_BYTES, &b->auth, &err) < 0) {
+        browser_refuse(b, CLOSE_AUTH, err.msg);
+        return;
+    }
+    if (sv->config->require_auth) { /* nobody can have signed in: there is no sign-in yet */
+        browser_refuse(b, CLOSE_AUTH, b->auth.signed_in ? "The sign-in is unknown or has expired" : "Sign in with GitHub first");
+        return;
+    }
+    if (quota_hit(sv->quota, b->who.actor, time_mono_ms(), &err) < 0) {
+        browser_refuse(b, CLOSE_RATE, err.msg);
+        return;
+    }
+    s = sessions_find(&sv->sessions, &b->who.id, b->who.actor, &err);
+    if (s && s->state < SESSION_STOPPING)
+        relay_join(b, s);
+    else
+        browser_refuse(b, CLOSE_UNKNOWN, "There is no such session");
+}
+
+void browser_opened(struct browser *b)
+{
+    struct session *s;
+    struct err err;
+
+    b->heard = ev_now(supervisor_of(b)->loop);
+    b->phase = BROWSER_AUTH;
+    browser_set_timer(b, AUTH_SECONDS);
+    if (!b->who.id_valid) {
+        browser_refuse(b, CLOSE_BAD_ID, "The session id is no UUID");
+        return;
+    }
+    if (!b->who.internal)
+        return;
+    s = sessions_find(&supervisor_of(b)->sessions, &b->who.id, b->who.actor, &err);
+    if (s && s->state < SESSION_STOPPING)
+        relay_join(b, s);
+    else
+        browser_refuse(b, CLOSE_INTERNAL_UNKNOWN, "There is no such session");
+}
+
+/* ---- from the browser ---- */
+
+void browser_heard(struct browser *b)
+{
+    b->heard = ev_now(supervisor_of(b)->loop);
+}
+
+static void take_message(struct browser *b, bool binary)
+{
+    const char *text = b->in.data + LENGTH_BYTES;
+    size_t len = b->in.len - LENGTH_BYTES;
+
+    if (b->phase == BROWSER_AUTH && binary)
+        browser_refuse(b, CLOSE_AUTH, "The first frame must be text");
+    else if (b->phase == BROWSER_AUTH)
+        sign_in(b);
+    else if (binary)
+        browser_close(b, CLOSE_BINARY, "Frames must be text");
+    else if (utf8_floor(text, len) != len) /* libwebsockets misses a character cut by an empty last fragment */
+        browser_close(b, CLOSE_TEXT, "The text ends inside a character");
+    else if (relay_send(b, &b->in) < 0)
+        browser_refuse(b, CLOSE_UNREACHABLE, "The agent cannot be reached");
+}
+
+static void begin_message(struct browser *b)
+{
+    static const char length[LENGTH_BYTES];
+
+    if (b->in.cap > KEPT_BUFFER)
+        buf_release(&b->in);
+    buf_clear(&b->in);
+    buf_add(&b->in, length, LENGTH_BYTES);
+}
+
+void browser_received(struct browser *b, const void *data, size_t len)
+{
+    size_t rest = lws_remaining_packet_payload(b->wsi), most = b->phase == BROWSER_AUTH ? AUTH_FRAME_MAX : BROWSER_MESSAGE_MAX;
+
+    browser_heard(b);
+    if (b->phase == BROWSER_CLOSING)
+        return;
+    if (lws_is_first_fragment(b->wsi))
+        begin_message(b);
+    /* The frame's header tells how much is to come, so nothing is collected in vain. */
+    if (len > most || rest > most || b->in.len - LENGTH_BYTES + len + rest > most) {
+        if (b->phase == BROWSER_AUTH)
+            browser_refuse(b, CLOSE_AUTH, "The first frame is too long");
+        else
+            browser_close(b, CLOSE_TOO_LARGE, "Frames may have 16 MiB");
+        return;
+    }
+    if (buf_add(&b->in, data, len) < 0)
+        browser_refuse(b, CLOSE_UNREACHABLE, "The service is out of memory");
+    else if (lws_is_final_fragment(b->wsi))
+        take_message(b, lws_frame_is_binary(b->wsi));
+}
+
+void browser_peer_closes(struct browser *b)
+{
+    relay_leave(b);
+    b->phase = BROWSER_CLOSING;
+    b->close_sent = true; /* libwebsockets answers it */
+    browser_set_timer(b, CLOSE_SECONDS);
+}
+
+/* ---- to the browser ---- */
+
+static int write_text(struct browser *b, unsigned char *text, size_t len)
+{
+    return lws_write(b->wsi, text, len, LWS_WRITE_TEXT) < (int)len ? -1 : 0;
+}
+
+static int write_own(struct browser *b)
+{
+    struct own_frame *f = list_entry(b->own.next, struct own_frame, link);
+    int r = write_text(b, f->data + LWS_PRE, f->len);
+
+    list_remove(&f->link);
+    mem_free(f);
+    return r;
+}
+
+static int write_next(struct browser *b)
+{
+    /* The message's own header stands in front of the text: room enough for the WebSocket's, and not needed any more. */
+    int r = write_text(b, (unsigned char *)b->holder.in.in.data + b->next.at, b->next.len);
+
+    b->next.waiting = false;
+    if (r < 0)
+        return -1;
+    if (b->session) {
+        b->session->delivered = b->next.number;
+        b->session->delivered_known = true;
+    }
+    relay_pull(b);
+    return 0;
+}
+
+static int write_ping(struct browser *b)
+{
+    unsigned char ping[LWS_PRE];
+
+    b->ping_due = false;
+    return lws_write(b->wsi, ping + LWS_PRE, 0, LWS_WRITE_PING) < 0 ? -1 : 0;
+}
+
+static int write_close(struct browser *b)
+{
+    unsigned char reason[124];
+    size_t len = b->close_reason ? strlen(b->close_reason) : 0;
+
+    if (b->close_sent || !b->close_code)
+        return 0;
+    if (len > 120)
+        len = 120;
+    if (len)
+        memcpy(reason, b->close_reason, len);
+    lws_close_reason(b->wsi, (enum lws_close_status)b->close_code, reason, len);
+    b->close_sent = true;
+    return -1;
+}
+
+/* Exactly one write per call, as libwebsockets wants it. */
+int browser_writable(struct browser *b)
+{
+    int r = 0;
+
+    if (b->close_sent)
+        return 0;
+    if (!list_empty(&b->own))
+        r = write_own(b);
+    else if (b->phase == BROWSER_CLOSING)
+        return write_close(b);
+    else if (b->next.waiting)
+        r = write_next(b);
+    else if (b->ping_due)
+        r = write_ping(b);
+    if (r == 0 && !b->close_sent &&
+        (!list_empty(&b->own) || b->next.waiting || b->ping_due || b->phase == BROWSER_CLOSING))
+        browser_wants_write(b);
+    return r;
+}

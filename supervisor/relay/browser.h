@@ -1,0 +1,111 @@
+/* supervisor/relay/browser.h -- one browser socket from the accept to its end, and the conversation on it.
+ *
+ *   HTTP     waits for the upgrade                  AUTH     public only: waits for the first frame
+ *   JOINING  asked the holder for the frames        OPEN     frames pass both ways
+ *   CLOSING  says its last words, then the close code
+ *
+ * Theory of operation. libwebsockets owns the socket and calls us; the connection to the holder is a peer of ours.
+ * Towards the browser nothing is queued but the service's own few frames: a frame of the holder stays in the peer's read
+ * buffer, is written from there when the browser can take it, and only then the next one is looked for. So a browser that
+ * does not read stops us reading, and the holder after us. Towards the holder whole messages are queued; above a mark the
+ * browser's socket is not read. Nothing is dropped while both are there.
+ * Owns itself: made at accept, freed when libwebsockets destroys the connection. */
+#ifndef RELAY_BROWSER_H
+#define RELAY_BROWSER_H
+
+#include <ev.h>
+#include <libwebsockets.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "shared/base/buf.h"
+#include "supervisor/list.h"
+#include "supervisor/peer.h"
+#include "supervisor/relay/auth.h"
+#include "supervisor/relay/handshake.h"
+#include "supervisor/session.h"
+
+#define BROWSER_MESSAGE_MAX (16u << 20) /* bytes of one client frame */
+
+/* Close codes of the contract. */
+enum close_code {
+    CLOSE_NORMAL = 1000,
+    CLOSE_BINARY = 1003,
+    CLOSE_TEXT = 1007,
+    CLOSE_TOO_LARGE = 1009,
+    CLOSE_UNREACHABLE = 1011,
+    CLOSE_RESTART = 1012,
+    CLOSE_BAD_ID = 4400,
+    CLOSE_AUTH = 4401,
+    CLOSE_INTERNAL_UNKNOWN = 4004,
+    CLOSE_UNKNOWN = 4404,
+    CLOSE_TAKEN_OVER = 4409,
+    CLOSE_RATE = 4429,
+};
+
+enum browser_phase { BROWSER_HTTP, BROWSER_AUTH, BROWSER_JOINING, BROWSER_OPEN, BROWSER_CLOSING };
+
+struct ws_server;
+
+struct browser {
+    struct list link;
+    struct ws_server *server;
+    struct lws *wsi;
+    enum browser_phase phase;
+    struct handshake who;
+    struct auth auth;
+    struct ev_timer timer; /* the phase's deadline; OPEN: the next look whether the browser lives */
+
+    /* from the browser */
+    struct buf in;       /* the message that is coming: room for its length, then its bytes */
+    bool choked;         /* not read: the holder is behind */
+    double heard;        /* loop time of its last sign of life */
+    bool ping_due;
+
+    /* to the browser */
+    struct list own;     /* the service's own frames, before the holder's next */
+    struct {
+        bool waiting;    /* a frame of the holder is next */
+        size_t at, len;  /* where its text stands in the peer's buffer */
+        uint64_t number;
+    } next;
+    uint16_t close_code; /* CLOSING: 0 when the browser closed */
+    const char *close_reason;
+    bool close_sent;
+
+    /* the holder */
+    struct peer holder;
+    struct session *session; /* NULL: not joined, or gone */
+    bool fresh;              /* did not say how far it got */
+    uint64_t after;          /* what it was joined with */
+    bool orphan;             /* its session is gone; what is under way still comes */
+};
+
+struct browser *browser_new(struct ws_server *server, struct lws *wsi); /* NULL: out of memory */
+void browser_free(struct browser *b);
+
+/* Events of libwebsockets; int ones are its return values: 0, or -1 to end the connection. */
+void browser_opened(struct browser *b);
+void browser_received(struct browser *b, const void *data, size_t len);
+int browser_writable(struct browser *b);
+void browser_heard(struct browser *b);
+void browser_peer_closes(struct browser *b);
+void browser_gone(struct browser *b); /* no more events; the memory stays until browser_free() */
+
+/* Stop what is going on, write what is queued, then close. The first code wins. */
+void browser_close(struct browser *b, enum close_code code, const char *reason);
+/* One error frame, then the close. */
+void browser_refuse(struct browser *b, enum close_code code, const char *message);
+void browser_kill(struct browser *b); /* ends the connection without words */
+int browser_queue(struct browser *b, const struct buf *text); /* 0; -1 no memory: it was killed */
+void browser_set_timer(struct browser *b, double seconds);
+void browser_wants_write(struct browser *b);
+
+/* The conversation (relay.c). */
+void relay_join(struct browser *b, struct session *s);
+void relay_leave(struct browser *b); /* lets go of holder and session; twice is fine */
+void relay_pull(struct browser *b);  /* looks for the holder's next frame */
+int relay_send(struct browser *b, struct buf *message); /* a whole message, 4 bytes free in front; 0 or -1 */
+void relay_session_gone(struct browser *b);
+
+#endif

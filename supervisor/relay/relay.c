@@ -1,0 +1,214 @@
+/* A browser's conversation with the holder of its session (browser.h). */
+#include <string.h>
+
+#include "shared/base/log.h"
+#include "shared/base/mem.h"
+#include "shared/ipc/wire.h"
+#include "supervisor/hold_event.h"
+#include "supervisor/relay/browser.h"
+#include "supervisor/relay/frames.h"
+#include "supervisor/relay/ws_server.h"
+#include "supervisor/supervisor.h"
+
+#define JOIN_SECONDS 10.
+#define OPEN_SECONDS 60.       /* until the first look whether the browser lives */
+#define ORPHAN_SECONDS 30.     /* for what is under way from a session that is gone */
+#define HIGH_WATER (256u << 10) /* bytes on the way to the holder at which the browser is not read any more */
+#define LOW_WATER (64u << 10)
+#define MOST_QUEUED (HIGH_WATER + HOLD_MAX_PAYLOAD + FRAME_HEADER) /* one whole message more than the mark */
+
+static void lose_holder(struct browser *b, const char *why)
+{
+    log_info("session of %s: the holder's end of a conversation is lost: %s", b->who.actor, why);
+    browser_refuse(b, CLOSE_UNREACHABLE, "The agent cannot be reached");
+}
+
+static void say_hello(struct browser *b, const struct hold_event *e)
+{
+    auto_buf struct buf text, gap;
+
+    buf_init(&text, 256);
+    buf_init(&gap, 256);
+    if (b->who.internal)
+        return; /* that surface knows no sign-in */
+    if (b->fresh)
+        frame_put_auth_ok(&text);
+    else
+        frame_put_resumed(&text, b->auth.received + 1);
+    if (browser_queue(b, &text) < 0 || b->fresh || !e->attached.lost)
+        return;
+    frame_put_gap(&gap, e->attached.lost);
+    browser_queue(b, &gap);
+}
+
+/* 0, or -1: the conversation is over. */
+static int on_attached(struct browser *b, const struct hold_event *e)
+{
+    if (b->phase != BROWSER_JOINING)
+        return -1;
+    if (b->fresh && b->session)
+        b->session->base = e->attached.from - 1;
+    b->phase = BROWSER_OPEN;
+    browser_set_timer(b, OPEN_SECONDS);
+    say_hello(b, e);
+    return 0;
+}
+
+static int on_frame(struct browser *b, const void *payload, const struct hold_event *e)
+{
+    if (b->phase != BROWSER_OPEN || e->frame.number <= b->next.number)
+        return -1;
+    b->next.waiting = true;
+    b->next.number = e->frame.number;
+    b->next.at = (size_t)((const char *)payload - b->holder.in.in.data) + e->frame.offset;
+    b->next.len = e->frame.len;
+    if (b->session && e->frame.number > b->session->frames)
+        b->session->frames = e->frame.number;
+    browser_wants_write(b);
+    return 0;
+}
+
+static void on_exit_said(struct browser *b, const struct hold_event *e)
+{
+    auto_buf struct buf text;
+
+    buf_init(&text, 256);
+    if (b->auth.wants_exit) {
+        frame_put_exit(&text, e->end.reason, e->end.code);
+        if (browser_queue(b, &text) < 0)
+            return;
+    }
+    browser_close(b, e->end.reason == HOLD_REASON_START_FAILED ? CLOSE_UNREACHABLE : CLOSE_NORMAL, NULL);
+}
+
+static int take(struct browser *b, uint16_t type, const void *payload, size_t len)
+{
+    struct hold_event e;
+
+    if (hold_event_parse(HOLD_ROLE_ATTACH, type, payload, len, &e) < 0)
+        return -1;
+    switch ((int)e.type) {
+    case HOLD_ATTACHED:
+        return on_attached(b, &e);
+    case HOLD_FRAME:
+        return on_frame(b, payload, &e);
+    case HOLD_EXIT:
+        if (b->phase != BROWSER_OPEN)
+            return -1;
+        on_exit_said(b, &e);
+        return 0;
+    }
+    return -1;
+}
+
+void relay_pull(struct browser *b)
+{
+    const void *payload;
+    uint16_t type;
+    size_t len;
+    int r;
+
+    while (peer_is_open(&b->holder) && !b->next.waiting) {
+        r = peer_next(&b->holder, &type, &payload, &len);
+        if (r > 0 && take(b, type, payload, len) < 0) {
+            lose_holder(b, "it sent a malformed message");
+        } else if (r == 0 && !peer_ended(&b->holder)) {
+            peer_reading(&b->holder, true);
+            return;
+        } else if (r <= 0) {
+            lose_holder(b, b->holder.fault[0] ? b->holder.fault : "it closed the connection");
+        }
+    }
+    if (b->next.waiting)
+        peer_reading(&b->holder, false);
+}
+
+static void on_readable(struct peer *p)
+{
+    relay_pull(p->owner);
+}
+
+static void on_sent(struct peer *p)
+{
+    struct browser *b = p->owner;
+
+    if (!b->choked || peer_pending(p) > LOW_WATER)
+        return;
+    b->choked = false;
+    lws_rx_flow_control(b->wsi, 1);
+}
+
+static const struct peer_events peer_events = { on_readable, on_sent };
+
+int relay_send(struct browser *b, struct buf *message)
+{
+    uint32_t len = (uint32_t)(message->len - sizeof(len));
+
+    memcpy(message->data, &len, sizeof(len));
+    /* buf keeps a NUL behind the bytes, which is the one that closes the field. */
+    if (!peer_is_open(&b->holder) || peer_send(&b->holder, HOLD_SEND, message->data, message->len + 1) < 0)
+        return -1;
+    if (!b->choked && peer_pending(&b->holder) > HIGH_WATER) {
+        b->choked = true;
+        lws_rx_flow_control(b->wsi, 0);
+    }
+    return 0;
+}
+
+static uint64_t starting_point(const struct browser *b, const struct session *s)
+{
+    if (!b->fresh)
+        return session_frame_of(s, b->auth.received);
+    return s->delivered_known ? s->delivered : HOLD_AFTER_DELIVERED;
+}
+
+static int attach(struct browser *b, struct session *s, struct err *err)
+{
+    struct supervisor *sv = b->server->supervisor;
+    char path[SESSIONS_PATH_MAX];
+
+    sessions_holder_path(&sv->sessions, s->slot, path);
+    if (peer_connect(&b->holder, sv->loop, path, HOLD_MAX_PAYLOAD, MOST_QUEUED, &peer_events, b, err) < 0)
+        return -1;
+    b->fresh = !b->auth.resumes;
+    b->after = starting_point(b, s);
+    if (peer_send(&b->holder, HOLD_ATTACH, &b->after, sizeof(b->after)) < 0)
+        return err_set(err, ERR_UNAVAILABLE, 0, "the holder does not listen");
+    return 0;
+}
+
+void relay_join(struct browser *b, struct session *s)
+{
+    struct browser *former = s->browser;
+    struct err err;
+
+    if (!session_can_attach(s) || attach(b, s, &err) < 0) {
+        log_info("session %s: out of reach for its browser: %s", s->name,
+                 session_can_attach(s) ? err.msg : session_state_name(s->state));
+        browser_refuse(b, CLOSE_UNREACHABLE, "The agent cannot be reached");
+        return;
+    }
+    b->session = s;
+    b->phase = BROWSER_JOINING;
+    browser_set_timer(b, JOIN_SECONDS);
+    sessions_attach(s, b);
+    if (former)
+        browser_close(former, CLOSE_TAKEN_OVER, "Another connection took over");
+}
+
+void relay_leave(struct browser *b)
+{
+    peer_close(&b->holder);
+    b->next.waiting = false;
+    if (b->session)
+        sessions_detach(b->session, b);
+    b->session = NULL;
+}
+
+void relay_session_gone(struct browser *b)
+{
+    b->session = NULL;
+    b->orphan = true;
+    if (b->phase == BROWSER_OPEN)
+        browser_set_timer(b, ORPHAN_SECONDS);
+}

@@ -1,0 +1,228 @@
+/* What the requests of workers and the command line do (shared/ipc/rpc.h): one row and one function each. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "shared/base/io.h"
+#include "shared/base/mem.h"
+#include "shared/base/time.h"
+#include "shared/ipc/wire.h"
+#include "supervisor/supervisor.h"
+
+#define CREATE_SECONDS 30.
+#define END_SECONDS 20.
+
+static struct supervisor *supervisor_of(const struct rpc_conn *c)
+{
+    return c->server->owner;
+}
+
+static void answer_buf(struct rpc_conn *c, enum rpc_type type, const struct buf *b, int fd)
+{
+    struct err err;
+
+    if (buf_failed(b)) {
+        err_nomem(&err);
+        rpc_answer_error(c, &err);
+    } else {
+        rpc_answer(c, type, b, fd);
+    }
+}
+
+static void call_admit(struct rpc_conn *c, const struct rpc_request *r)
+{
+    struct supervisor *sv = supervisor_of(c);
+    struct err err;
+
+    if (((r->flags & RPC_ADMIT_RATE) && quota_hit(sv->quota, r->actor, time_mono_ms(), &err) < 0) ||
+        ((r->flags & RPC_ADMIT_CAP) && sessions_check_cap(&sv->sessions, r->actor, &err) < 0))
+        rpc_answer_error(c, &err);
+    else
+        rpc_answer(c, RPC_OK, NULL, -1);
+}
+
+/* A connection of the worker's own to the holder. The worker uses it with blocking calls. */
+static int connect_holder(const struct supervisor *sv, const struct session *s, struct err *err)
+{
+    char path[SESSIONS_PATH_MAX];
+    auto_fd int fd = -1;
+
+    sessions_holder_path(&sv->sessions, s->slot, path);
+    fd = io_unix_connect(path, true, err);
+    if (fd < 0)
+        return -1;
+    if (io_set_nonblock(fd, false) < 0)
+        return err_set(err, ERR_INTERNAL, 0, "the connection to the session could not be made");
+    return steal_fd(fd);
+}
+
+static void on_started(struct waiter *w, struct session *s, const struct err *why)
+{
+    struct create_request *r = list_entry(w, struct create_request, waiter);
+    struct rpc_conn *c = list_entry(r, struct rpc_conn, create);
+    struct supervisor *sv = supervisor_of(c);
+    auto_buf struct buf b;
+    auto_fd int fd = -1;
+    struct err err;
+
+    buf_init(&b, 64);
+    if (why) {
+        rpc_answer_error(c, why);
+        return;
+    }
+    fd = connect_holder(sv, s, &err);
+    if (fd < 0) {
+        rpc_answer_error(c, &err);
+        sessions_end(&sv->sessions, s, HOLD_REASON_STOPPED, NULL);
+        return;
+    }
+    wire_put_u32(&b, hold_agent_port(sv->config->egress == EGRESS_HOST || sv->config->sandbox == SANDBOX_OFF,
+                                     sv->config->port_pool_start, s->slot));
+    answer_buf(c, RPC_CREATED, &b, fd);
+}
+
+static void call_create(struct rpc_conn *c, const struct rpc_request *r)
+{
+    waiter_init(&c->create.waiter, on_started);
+    c->create.id = r->id;
+    c->create.internal = r->flags & RPC_CREATE_INTERNAL;
+    snprintf(c->create.actor, sizeof(c->create.actor), "%s", r->actor);
+    rpc_wait_for(c, CREATE_SECONDS);
+    sessions_create(&supervisor_of(c)->sessions, &c->create);
+}
+
+static void call_info(struct rpc_conn *c, const struct rpc_request *r)
+{
+    struct rpc_session described;
+    struct session *s;
+    auto_buf struct buf b;
+    struct err err;
+
+    buf_init(&b, RPC_MAX_PAYLOAD);
+    s = sessions_find(&supervisor_of(c)->sessions, &r->id, r->actor, &err);
+    if (!s) {
+        rpc_answer_error(c, &err);
+        return;
+    }
+    session_describe(s, &described);
+    rpc_put_session(&b, &described);
+    answer_buf(c, RPC_SESSION, &b, -1);
+}
+
+static void call_open(struct rpc_conn *c, const struct rpc_request *r)
+{
+    struct supervisor *sv = supervisor_of(c);
+    auto_fd int fd = -1;
+    struct session *s;
+    struct err err;
+
+    s = sessions_find(&sv->sessions, &r->id, r->actor, &err);
+    if (s && (s->state == SESSION_NEW || s->state >= SESSION_STOPPING)) {
+        err_set(&err, ERR_NOT_FOUND, 0, "There is no such session");
+        s = NULL;
+    }
+    if (s)
+        fd = connect_holder(sv, s, &err);
+    if (fd < 0)
+        rpc_answer_error(c, &err);
+    else
+        rpc_answer(c, RPC_OK, NULL, fd);
+}
+
+static void on_gone(struct waiter *w, struct session *s, const struct err *why)
+{
+    struct rpc_conn *c = list_entry(w, struct rpc_conn, waiter);
+
+    (void)s;
+    if (why)
+        rpc_answer_error(c, why);
+    else
+        rpc_answer(c, RPC_OK, NULL, -1);
+}
+
+static void call_end(struct rpc_conn *c, const struct rpc_request *r)
+{
+    struct sessions *ss = &supervisor_of(c)->sessions;
+    struct session *s;
+    struct err err;
+
+    s = sessions_find(ss, &r->id, r->actor, &err);
+    if (!s) {
+        rpc_answer_error(c, &err);
+        return;
+    }
+    waiter_init(&c->waiter, on_gone);
+    rpc_wait_for(c, END_SECONDS);
+    sessions_end(ss, s, HOLD_REASON_STOPPED, &c->waiter);
+}
+
+static void call_health(struct rpc_conn *c, const struct rpc_request *r)
+{
+    const struct supervisor *sv = supervisor_of(c);
+    struct rpc_status status = {
+        .sessions = (uint32_t)sv->sessions.table.count,
+        .capacity = sv->sessions.slots.count,
+        .quarantined = sv->sessions.slots.quarantined,
+        .sandbox = sv->sessions.selftest.verdict,
+        .egress = config_egress_name(sv->config->egress),
+        .cgroup = "none",
+    };
+    auto_buf struct buf b;
+
+    (void)r;
+    buf_init(&b, RPC_MAX_PAYLOAD);
+    rpc_put_status(&b, &status);
+    answer_buf(c, RPC_STATUS, &b, -1);
+}
+
+/* As many as the answer holds: more than a thousand. */
+static void call_list(struct rpc_conn *c, const struct rpc_request *r)
+{
+    const struct session_table *t = &supervisor_of(c)->sessions.table;
+    auto_buf struct buf b, list;
+    uint32_t i, n = 0;
+
+    (void)r;
+    buf_init(&b, RPC_MAX_PAYLOAD);
+    buf_init(&list, RPC_MAX_PAYLOAD - sizeof(n));
+    for (i = 0; i < t->slots; i++) {
+        const struct session *s = session_table_at(t, i);
+        struct rpc_session described;
+        size_t before = list.len;
+
+        if (!s)
+            continue;
+        session_describe(s, &described);
+        rpc_put_session(&list, &described);
+        if (buf_failed(&list)) {
+            list.len = before;
+            break;
+        }
+        n++;
+    }
+    wire_put_u32(&b, n);
+    buf_add(&b, list.data, list.len);
+    answer_buf(c, RPC_SESSIONS, &b, -1);
+}
+
+static const struct {
+    enum rpc_type type;
+    void (*run)(struct rpc_conn *c, const struct rpc_request *r);
+} calls[] = {
+    { RPC_ADMIT, call_admit }, { RPC_CREATE, call_create }, { RPC_INFO, call_info }, { RPC_OPEN, call_open },
+    { RPC_END, call_end },     { RPC_HEALTH, call_health }, { RPC_LIST, call_list },
+};
+
+void supervisor_call(struct rpc_conn *c, const struct rpc_request *r)
+{
+    struct err err;
+    size_t i;
+
+    for (i = 0; i < ARRAY_LEN(calls) && calls[i].type != r->type; i++)
+        ;
+    if (supervisor_of(c)->stopping) {
+        err_set(&err, ERR_UNAVAILABLE, 0, "The service is being restarted");
+        rpc_answer_error(c, &err);
+    } else if (i < ARRAY_LEN(calls)) {
+        calls[i].run(c, r);
+    }
+}

@@ -1,0 +1,172 @@
+#include "supervisor/rpc_server.h"
+
+#include <unistd.h>
+
+#include "shared/base/io.h"
+#include "shared/base/log.h"
+#include "shared/base/mem.h"
+#include "shared/ipc/wire.h"
+
+#define REQUEST_SECONDS 10. /* to send the request, and again to take the answer */
+
+static void set_deadline(struct rpc_conn *c, double seconds)
+{
+    ev_timer_stop(c->server->loop, &c->deadline);
+    ev_timer_set(&c->deadline, seconds, 0.);
+    ev_timer_start(c->server->loop, &c->deadline);
+}
+
+static void drop(struct rpc_conn *c)
+{
+    struct rpc_server *r = c->server;
+
+    waiter_cancel(&c->waiter);
+    waiter_cancel(&c->create.waiter);
+    ev_timer_stop(r->loop, &c->deadline);
+    peer_close(&c->peer);
+    list_remove(&c->link);
+    mem_free(c);
+    r->count--;
+    acceptor_pause(&r->door, false);
+}
+
+void rpc_wait_for(struct rpc_conn *c, double seconds)
+{
+    set_deadline(c, seconds);
+}
+
+/* A descriptor travels with the first byte; the socket is empty, so a small message never blocks here. */
+static int send_with_fd(struct rpc_conn *c, enum rpc_type type, const struct buf *payload, int fd)
+{
+    struct err err;
+
+    if (frame_send(c->peer.fd, (uint16_t)type, payload, fd, &err) == 0)
+        return 0;
+    log_warn("rpc: answer with a descriptor: %s", err.msg);
+    return -1;
+}
+
+void rpc_answer(struct rpc_conn *c, enum rpc_type type, const struct buf *payload, int fd)
+{
+    int r;
+
+    waiter_cancel(&c->waiter);
+    waiter_cancel(&c->create.waiter);
+    c->answered = true;
+    if (fd >= 0)
+        r = send_with_fd(c, type, payload, fd);
+    else
+        r = peer_send(&c->peer, (uint16_t)type, payload ? payload->data : NULL, payload ? payload->len : 0);
+    if (r < 0 || !peer_pending(&c->peer))
+        drop(c);
+    else
+        set_deadline(c, REQUEST_SECONDS);
+}
+
+void rpc_answer_error(struct rpc_conn *c, const struct err *err)
+{
+    auto_buf struct buf b;
+
+    buf_init(&b, sizeof(err->msg) + 64);
+    rpc_put_error(&b, err);
+    if (buf_failed(&b))
+        drop(c);
+    else
+        rpc_answer(c, RPC_ERROR, &b, -1);
+}
+
+static void on_sent(struct peer *p)
+{
+    struct rpc_conn *c = p->owner;
+
+    if (c->answered && !peer_pending(p))
+        drop(c);
+}
+
+static void on_readable(struct peer *p)
+{
+    struct rpc_conn *c = p->owner;
+    struct rpc_request request;
+    const void *payload;
+    uint16_t type;
+    size_t len;
+    struct err err;
+    int r = c->asked ? -1 : peer_next(p, &type, &payload, &len);
+
+    /* The end, or more than one request: whoever asked does not care for the answer any more. */
+    if (r < 0 || (r == 0 && peer_ended(p))) {
+        drop(c);
+        return;
+    }
+    if (r == 0)
+        return;
+    c->asked = true;
+    if (rpc_request_parse(type, payload, len, &request, &err) < 0)
+        rpc_answer_error(c, &err);
+    else
+        c->server->call(c, &request);
+}
+
+static const struct peer_events peer_events = { on_readable, on_sent };
+
+static void on_deadline(struct ev_loop *loop, struct ev_timer *w, int revents)
+{
+    struct rpc_conn *c = w->data;
+    struct err err;
+
+    (void)loop;
+    (void)revents;
+    if (!c->asked || c->answered) {
+        drop(c);
+        return;
+    }
+    err_set(&err, ERR_UNAVAILABLE, 0, "The supervisor could not do it in time");
+    rpc_answer_error(c, &err);
+}
+
+static bool may_ask(const struct rpc_server *r, int fd)
+{
+    uid_t uid;
+
+    return io_peer_uid(fd, &uid) == 0 && (uid == 0 || uid == r->user);
+}
+
+static void on_accepted(void *owner, int fd)
+{
+    struct rpc_server *r = owner;
+    struct rpc_conn *c = mem_zalloc(1, sizeof(*c));
+
+    if (!c || !may_ask(r, fd)) {
+        mem_free(c);
+        close(fd);
+        return;
+    }
+    c->server = r;
+    list_init(&c->link);
+    list_append(&r->connections, &c->link);
+    waiter_init(&c->waiter, NULL);
+    waiter_init(&c->create.waiter, NULL);
+    peer_open(&c->peer, r->loop, fd, RPC_MAX_PAYLOAD, RPC_MAX_PAYLOAD + FRAME_HEADER, &peer_events, c);
+    ev_timer_init(&c->deadline, on_deadline, REQUEST_SECONDS, 0.);
+    c->deadline.data = c;
+    ev_timer_start(r->loop, &c->deadline);
+    if (++r->count >= RPC_CONNECTIONS_MAX)
+        acceptor_pause(&r->door, true); /* the others wait in the backlog until one is done */
+}
+
+void rpc_server_start(struct rpc_server *r, struct ev_loop *loop, int fd,
+                      void (*call)(struct rpc_conn *c, const struct rpc_request *r), void *owner)
+{
+    *r = (struct rpc_server){ .loop = loop, .call = call, .owner = owner, .user = geteuid() };
+    list_init(&r->connections);
+    acceptor_start(&r->door, loop, fd, on_accepted, r);
+}
+
+void rpc_server_release(struct rpc_server *r)
+{
+    if (!r->loop)
+        return;
+    acceptor_stop(&r->door);
+    while (!list_empty(&r->connections))
+        drop(list_entry(r->connections.next, struct rpc_conn, link));
+}

@@ -1,0 +1,85 @@
+/* supervisor/sessions.h -- all sessions of the service: starts them through the launcher, follows them through their
+ * holders, ends them, and finds those that an earlier supervisor left. Owns sessions, slots and the launcher channel.
+ * One thread of events; who waits for one is a waiter in a session's list. */
+#ifndef SUPERVISOR_SESSIONS_H
+#define SUPERVISOR_SESSIONS_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "shared/base/err.h"
+#include "shared/config/config.h"
+#include "supervisor/launch_client.h"
+#include "supervisor/selftest.h"
+#include "supervisor/session.h"
+#include "supervisor/session_table.h"
+#include "supervisor/slots.h"
+
+#define SESSIONS_PATH_MAX 108 /* a socket path and its NUL */
+
+/* Told once, then out of every list. err NULL: what was waited for has happened. */
+struct waiter {
+    struct list link;
+    void (*done)(struct waiter *w, struct session *s, const struct err *err);
+};
+
+struct create_request {
+    struct waiter waiter; /* done: the holder runs, its socket listens */
+    struct id id;
+    char actor[RPC_ACTOR_MAX + 1];
+    bool internal; /* no cap for its owner */
+};
+
+struct sessions {
+    struct ev_loop *loop;
+    const struct config *config;
+    struct session_table table;
+    struct slots slots;
+    struct launch_client launch;
+    struct selftest selftest;
+    char launcher_path[SESSIONS_PATH_MAX];
+    bool adopting;          /* no inventory of the launcher was complete yet: unknown sessions are ours from before */
+    struct list pending;    /* create requests that wait until their owner's former sessions are gone */
+    struct list dead;       /* sessions without memory of their own any more but ours, freed between two events */
+    struct ev_prepare reaper;
+    void (*release_browser)(struct browser *b); /* its session is gone: close it, forget the session */
+};
+
+int sessions_init(struct sessions *ss, struct ev_loop *loop, const struct config *config, struct err *err);
+void sessions_start(struct sessions *ss); /* connects to the launcher */
+void sessions_release(struct sessions *ss); /* holders and agents live on; waiters are not told */
+
+void waiter_init(struct waiter *w, void (*done)(struct waiter *w, struct session *s, const struct err *err));
+void waiter_cancel(struct waiter *w); /* never called again; a start that nobody waits for is undone */
+
+/* Answers through r->waiter, perhaps at once. The owner's detached sessions make room first. */
+void sessions_create(struct sessions *ss, struct create_request *r);
+
+/* 0, or -1: ERR_LIMIT when this owner may have no further session now. */
+int sessions_check_cap(const struct sessions *ss, const char *actor, struct err *err);
+
+/* A session of this actor: NULL and ERR_NOT_FOUND, the same for somebody else's and for one that never was. */
+struct session *sessions_find(const struct sessions *ss, const struct id *id, const char *actor, struct err *err);
+
+/* Begins its end; w (may be NULL) is told when nothing is left. */
+void sessions_end(struct sessions *ss, struct session *s, enum hold_reason reason, struct waiter *w);
+
+/* A browser took the session or left it. Attaching over another one is the caller's to settle first. */
+void sessions_attach(struct session *s, struct browser *b);
+void sessions_detach(struct session *s, struct browser *b); /* only if b is the one attached */
+
+void sessions_holder_path(const struct sessions *ss, uint32_t slot, char out[SESSIONS_PATH_MAX]);
+
+/* Events (sessions_events.c), for the files of this module. */
+extern const struct launch_events sessions_launch_events;
+extern const struct control_events sessions_control_events;
+void sessions_retry_pending(struct sessions *ss);
+void sessions_tell(struct list *waiters, struct session *s, const struct err *err);
+void sessions_set_timer(struct session *s, double seconds);
+void sessions_adopt(struct sessions *ss, uint32_t slot, const struct id *id);
+
+/* A session in the table at that slot, NULL: no memory. */
+struct session *sessions_add(struct sessions *ss, const struct id *id, const char *actor, uint32_t slot);
+
+#endif

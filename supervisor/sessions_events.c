@@ -1,0 +1,280 @@
+/* The launcher's and the holders' news, and what follows from them (sessions.h). */
+#include <string.h>
+
+#include "shared/base/log.h"
+#include "shared/base/time.h"
+#include "supervisor/sessions.h"
+
+#define LIFETIME_GRACE 5.  /* seconds: the holder ends its session itself, we only if it does not */
+#define DELIVERY_GRACE 10. /* seconds beyond the holder's own wait for somebody who fetches the last frames */
+#define ADOPTION_PATIENCE 10.
+
+static double seconds_until(int64_t wall_ms)
+{
+    return (double)(wall_ms - time_wall_ms()) / 1000.;
+}
+
+/* ---- holders ---- */
+
+/* What an earlier supervisor left says who it is. */
+static void on_identity(struct session *s, const struct hold_event *e)
+{
+    struct sessions *ss = s->keeper;
+
+    if (!s->found)
+        return;
+    if (!id_equal(&e->identity.id, &s->id)) {
+        log_error("session %s: the holder in its slot is another session's", s->name);
+        session_set_state(s, SESSION_STOPPING);
+        return;
+    }
+    session_table_remove(&ss->table, s);
+    memcpy(s->actor, e->identity.actor, strlen(e->identity.actor) + 1);
+    session_table_add(&ss->table, s);
+    s->found = false;
+    s->adopted = true;
+    s->started_wall_ms = e->identity.started_wall_ms;
+    s->expires_wall_ms = e->identity.expires_wall_ms;
+    sessions_set_timer(s, seconds_until(s->expires_wall_ms) + LIFETIME_GRACE);
+    log_info("session %s: found again in slot %u, of %s", s->name, s->slot, s->actor);
+}
+
+static void on_phase(struct session *s, const struct hold_event *e)
+{
+    s->phase = e->phase.phase;
+    if (e->phase.frames > s->frames)
+        s->frames = e->phase.frames;
+    if (s->state != SESSION_STARTING || s->found || s->phase < HOLD_READY)
+        return;
+    /* Whoever was talking to a session when the supervisor died may come back, or start anew. */
+    session_set_state(s, s->adopted ? SESSION_DETACHED : SESSION_READY);
+}
+
+static void on_end(struct session *s, const struct hold_event *e)
+{
+    struct sessions *ss = s->keeper;
+    double patience = seconds_until(s->expires_wall_ms);
+
+    s->reason = e->end.reason;
+    s->code = e->end.code;
+    log_info("session %s: agent ended, %s %d", s->name, hold_reason_name(s->reason), s->code);
+    if (s->ending)
+        return; /* its patience runs already */
+    if (patience < (double)ss->config->detach_s)
+        patience = (double)ss->config->detach_s;
+    sessions_set_timer(s, patience + DELIVERY_GRACE);
+}
+
+static void on_said(void *owner, const struct hold_event *e)
+{
+    struct session *s = owner;
+
+    switch ((int)e->type) {
+    case HOLD_IDENTITY:
+        on_identity(s, e);
+        break;
+    case HOLD_PHASE:
+        on_phase(s, e);
+        break;
+    case HOLD_GONE:
+        on_end(s, e);
+        break;
+    case HOLD_DONE:
+        session_set_state(s, SESSION_STOPPING);
+        break;
+    }
+}
+
+static void on_control_lost(void *owner, const char *why)
+{
+    struct session *s = owner;
+
+    log_warn("session %s: its holder is lost: %s", s->name, why);
+    session_set_state(s, SESSION_STOPPING);
+}
+
+const struct control_events sessions_control_events = { on_said, on_control_lost };
+
+static int open_control(struct session *s, const char *actor, int64_t started_wall_ms, int64_t lifetime_ms, struct err *err)
+{
+    struct sessions *ss = s->keeper;
+    char path[SESSIONS_PATH_MAX];
+
+    sessions_holder_path(ss, s->slot, path);
+    s->control = control_open(ss->loop, path, HOLD_ROLE_CONTROL, &sessions_control_events, s, err);
+    if (!s->control)
+        return -1;
+    if (control_claim(s->control, actor, started_wall_ms, lifetime_ms) < 0)
+        return err_set(err, ERR_UNAVAILABLE, 0, "the holder does not listen");
+    return 0;
+}
+
+/* ---- the launcher ---- */
+
+static void on_started(struct sessions *ss, struct session *s)
+{
+    int64_t lifetime_ms = s->expires_wall_ms - time_wall_ms();
+    struct err err;
+
+    (void)ss;
+    if (s->state != SESSION_NEW)
+        return; /* its end overtook its start; the launcher has been told */
+    if (list_empty(&s->creators)) {
+        log_info("session %s: nobody waits for it any more", s->name);
+        session_set_state(s, SESSION_STOPPING);
+        return;
+    }
+    session_set_state(s, SESSION_STARTING);
+    if (open_control(s, s->actor, s->started_wall_ms, lifetime_ms > 0 ? lifetime_ms : 1, &err) < 0) {
+        log_error("session %s: %s", s->name, err.msg);
+        sessions_tell(&s->creators, s, &err);
+        session_set_state(s, SESSION_STOPPING);
+        return;
+    }
+    sessions_set_timer(s, (double)lifetime_ms / 1000. + LIFETIME_GRACE);
+    sessions_tell(&s->creators, s, NULL);
+}
+
+static void on_failed(struct session *s, int errnum)
+{
+    struct err err;
+
+    err_set(&err, ERR_INTERNAL, errnum, "The session could not be started");
+    log_error("session %s: the launcher could not start it: %s", s->name, strerror(errnum));
+    sessions_tell(&s->creators, s, &err);
+    session_set_state(s, SESSION_GONE);
+}
+
+static void on_holder_exited(struct session *s, int status)
+{
+    if (s->state >= SESSION_STOPPING)
+        return;
+    log_warn("session %s: its holder ended with wait status 0x%x", s->name, (unsigned)status);
+    session_set_state(s, SESSION_STOPPING);
+}
+
+static void on_quarantined(struct session *s)
+{
+    struct err err;
+
+    err_set(&err, ERR_INTERNAL, 0, "Processes of the session cannot be killed; its place is not used again");
+    sessions_tell(&s->enders, s, &err);
+    session_set_state(s, SESSION_GONE);
+}
+
+static void on_slot_free(struct sessions *ss, struct session *s)
+{
+    if (s)
+        session_set_state(s, SESSION_GONE);
+    selftest_want(&ss->selftest);
+    sessions_retry_pending(ss);
+}
+
+void sessions_adopt(struct sessions *ss, uint32_t slot, const struct id *id)
+{
+    struct session *s = sessions_add(ss, id, "?", slot);
+    struct err err;
+
+    if (!s)
+        return; /* stopped with the other unknown ones when the inventory is complete */
+    s->found = true;
+    session_set_state(s, SESSION_STARTING);
+    sessions_set_timer(s, ADOPTION_PATIENCE);
+    if (open_control(s, "", 0, 0, &err) < 0) {
+        log_warn("session %s: left from before in slot %u, but out of reach: %s", s->name, slot, err.msg);
+        session_set_state(s, SESSION_STOPPING);
+    }
+}
+
+/* One line of the launcher's inventory. */
+static void on_slot(struct sessions *ss, const struct launch_msg *m)
+{
+    static const enum slot_state states[] = { SLOT_FREE, SLOT_BUSY, SLOT_QUARANTINED };
+    struct session *s = session_table_at(&ss->table, m->slot);
+    bool same = s && m->state == LAUNCH_SLOT_BUSY && id_equal(&m->id, &s->id);
+
+    slots_set(&ss->slots, m->slot, states[m->state]);
+    if (s && !same && m->state == LAUNCH_SLOT_QUARANTINED)
+        on_quarantined(s);
+    else if (s && !same)
+        session_set_state(s, SESSION_GONE);
+    if (m->state == LAUNCH_SLOT_QUARANTINED)
+        log_error("slot %u: quarantined, processes of an ended session cannot be killed", m->slot);
+    if (m->state == LAUNCH_SLOT_BUSY && !s && ss->adopting && !session_table_find(&ss->table, &m->id))
+        sessions_adopt(ss, m->slot, &m->id);
+}
+
+/* The inventory is complete: what nobody knows has to go, and what was to go still has to. */
+static void on_ready(struct sessions *ss)
+{
+    uint32_t i;
+
+    ss->adopting = false;
+    for (i = 0; i < ss->slots.count; i++) {
+        const struct session *s = session_table_at(&ss->table, i);
+
+        if (slots_state(&ss->slots, i) == SLOT_BUSY && (!s || s->state == SESSION_STOPPING))
+            launch_client_send(&ss->launch, LAUNCH_STOP, i, NULL);
+    }
+    log_info("launcher: connected, %u slots, %u free, %zu sessions", ss->slots.count, ss->slots.free, ss->table.count);
+    selftest_want(&ss->selftest);
+    sessions_retry_pending(ss);
+}
+
+/* The slot's state first, then whoever has it. */
+static void update_slot(struct sessions *ss, const struct launch_msg *m)
+{
+    if (m->op == LAUNCH_CLEAN || m->op == LAUNCH_FAILED)
+        slots_set(&ss->slots, m->slot, SLOT_FREE);
+    if (m->op == LAUNCH_QUARANTINED && slots_state(&ss->slots, m->slot) != SLOT_QUARANTINED) {
+        slots_set(&ss->slots, m->slot, SLOT_QUARANTINED);
+        log_error("slot %u: quarantined, %lld processes of an ended session cannot be killed", m->slot, (long long)m->value);
+    }
+}
+
+static void on_message(void *owner, const struct launch_msg *m)
+{
+    struct sessions *ss = owner;
+    struct session *s = session_table_at(&ss->table, m->slot);
+
+    if (m->op == LAUNCH_READY) {
+        on_ready(ss);
+        return;
+    }
+    if (m->op == LAUNCH_SLOT) {
+        on_slot(ss, m);
+        return;
+    }
+    update_slot(ss, m);
+    if (selftest_owns(&ss->selftest, m->slot))
+        selftest_message(&ss->selftest, m);
+    else if (s && m->op == LAUNCH_STARTED && id_equal(&s->id, &m->id))
+        on_started(ss, s);
+    else if (s && m->op == LAUNCH_FAILED && s->state < SESSION_GONE)
+        on_failed(s, (int)m->value);
+    else if (s && m->op == LAUNCH_EXITED && id_equal(&s->id, &m->id))
+        on_holder_exited(s, (int)m->value);
+    else if (s && m->op == LAUNCH_QUARANTINED)
+        on_quarantined(s);
+    if (m->op == LAUNCH_CLEAN || m->op == LAUNCH_FAILED)
+        on_slot_free(ss, session_table_at(&ss->table, m->slot));
+}
+
+/* Holders end by themselves when the launcher dies; when only the channel broke, they are in the next inventory. */
+static void on_launcher_lost(void *owner)
+{
+    struct sessions *ss = owner;
+    uint32_t i;
+
+    slots_forget(&ss->slots);
+    selftest_launcher_lost(&ss->selftest);
+    for (i = 0; i < ss->table.slots; i++) {
+        struct session *s = session_table_at(&ss->table, i);
+
+        if (s && s->state == SESSION_NEW)
+            session_set_state(s, SESSION_GONE);
+    }
+    sessions_retry_pending(ss); /* they are told that nothing can start now */
+}
+
+const struct launch_events sessions_launch_events = { on_message, on_launcher_lost };

@@ -1,0 +1,175 @@
+#include "supervisor/supervisor.h"
+
+#include <grp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "shared/base/io.h"
+#include "shared/base/log.h"
+#include "shared/base/mem.h"
+#include "shared/ipc/listen.h"
+#include "supervisor/relay/browser.h"
+#include "supervisor/relay/ws_server.h"
+
+#define DRAIN_SECONDS 3. /* for browsers to answer the close */
+#define BACKLOG 512
+#define MOST_FILES 8192  /* libwebsockets keeps a table of this many: 128 KiB */
+#define OTHER_FILES (RPC_CONNECTIONS_MAX * 2 + 64) /* each request may hold a holder's connection too */
+
+static void on_drained(struct ev_loop *loop, struct ev_timer *w, int revents)
+{
+    (void)loop;
+    (void)w;
+    (void)revents;
+    log_warn("some browsers did not answer the close");
+}
+
+/* Sessions live on in their holders; whoever starts next finds them. */
+static void on_stop(struct ev_loop *loop, struct ev_signal *w, int revents)
+{
+    struct supervisor *sv = w->data;
+
+    (void)revents;
+    if (sv->stopping) { /* the second time means now */
+        ev_timer_stop(loop, &sv->drain);
+        return;
+    }
+    log_info("stopping: %u browsers are told to come back, %zu sessions live on", sv->ws->count, sv->sessions.table.count);
+    sv->stopping = true;
+    acceptor_stop(&sv->rpc.door);
+    ws_server_drain(sv->ws);
+    ev_timer_init(&sv->drain, on_drained, DRAIN_SECONDS, 0.);
+    ev_timer_start(loop, &sv->drain);
+}
+
+/* Until it was asked to stop and the browsers are gone, or the time for that is over. */
+static void run_loop(struct supervisor *sv)
+{
+    while (ev_run(sv->loop, EVRUN_ONCE)) {
+        if (sv->stopping && (ws_server_empty(sv->ws) || !ev_is_active(&sv->drain)))
+            return;
+    }
+}
+
+static void start_signals(struct supervisor *sv)
+{
+    static const int numbers[] = { SIGTERM, SIGINT };
+    size_t i;
+
+    signal(SIGPIPE, SIG_IGN);
+    for (i = 0; i < ARRAY_LEN(numbers); i++) {
+        ev_signal_init(&sv->stop[i], on_stop, numbers[i]);
+        sv->stop[i].data = sv;
+        ev_signal_start(sv->loop, &sv->stop[i]);
+    }
+}
+
+/* A conversation takes two descriptors, a session one more. */
+static unsigned most_browsers(const struct config *config)
+{
+    struct rlimit l = { MOST_FILES, MOST_FILES };
+    rlim_t left;
+
+    getrlimit(RLIMIT_NOFILE, &l);
+    l.rlim_cur = l.rlim_max < MOST_FILES ? l.rlim_max : MOST_FILES;
+    if (setrlimit(RLIMIT_NOFILE, &l) < 0)
+        getrlimit(RLIMIT_NOFILE, &l);
+    left = l.rlim_cur - OTHER_FILES - (rlim_t)config->max_sessions;
+    return l.rlim_cur <= OTHER_FILES + (rlim_t)config->max_sessions + 16 ? 8 : (unsigned)(left / 2);
+}
+
+/* The inherited listener, or one of our own in the runtime directory. */
+static int listener(const struct config *config, const char *name, const char *file, mode_t mode, gid_t gid, struct err *err)
+{
+    int fd = listen_inherited(name);
+    char path[SESSIONS_PATH_MAX];
+
+    if (fd >= 0)
+        return fd;
+    snprintf(path, sizeof(path), "%s/%s", config->runtime_dir, file);
+    return io_unix_listen(path, mode, gid, BACKLOG, err);
+}
+
+static void warn_about(const struct config *config)
+{
+    if (config->sandbox == SANDBOX_OFF)
+        log_warn("AGENT_SIMULATOR_SANDBOX=off: AGENTS RUN UNCONFINED, with the rights of their user on this machine");
+    if (config->egress == EGRESS_HOST)
+        log_warn("AGENT_SIMULATOR_EGRESS=host: AGENTS REACH EVERY NETWORK THIS MACHINE REACHES, loopback included");
+    else if (config->egress != EGRESS_NONE)
+        log_warn("AGENT_SIMULATOR_EGRESS=%s: there is no proxy yet, agents have no network, as with none",
+                 config_egress_name(config->egress));
+}
+
+static int open_doors(struct supervisor *sv, struct err *err)
+{
+    const struct group *web = getgrnam(sv->config->web_group);
+    gid_t web_gid = geteuid() == 0 && web ? web->gr_gid : (gid_t)-1;
+    unsigned browsers = most_browsers(sv->config);
+    int rpc, ws;
+
+    rpc = listener(sv->config, "supervisor", "supervisor.sock", 0660, (gid_t)-1, err);
+    if (rpc < 0)
+        return -1;
+    rpc_server_start(&sv->rpc, sv->loop, rpc, supervisor_call, sv);
+    ws = listener(sv->config, "websocket", "ws.sock", 0660, web_gid, err);
+    if (ws < 0)
+        return -1;
+    sv->ws = ws_server_new(sv, ws, browsers, err);
+    return sv->ws ? 0 : -1;
+}
+
+static int start(struct supervisor *sv, struct err *err)
+{
+    struct quota_rule rule = {
+        .window_ms = sv->config->rate_window_s * 1000,
+        .max_hits = (size_t)sv->config->rate_max_requests,
+        .max_actors = (size_t)sv->config->rate_max_keys,
+    };
+
+    sv->loop = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV | EVFLAG_SIGNALFD);
+    if (!sv->loop)
+        return err_set(err, ERR_INTERNAL, 0, "the event loop does not start");
+    sv->quota = quota_new(&rule);
+    if (!sv->quota)
+        return err_nomem(err);
+    if (sessions_init(&sv->sessions, sv->loop, sv->config, err) < 0 || open_doors(sv, err) < 0)
+        return -1;
+    sv->sessions.release_browser = relay_session_gone;
+    start_signals(sv);
+    sessions_start(&sv->sessions);
+    return 0;
+}
+
+static void release(struct supervisor *sv)
+{
+    size_t i;
+
+    if (!sv->loop)
+        return;
+    ws_server_free(sv->ws);
+    rpc_server_release(&sv->rpc);
+    sessions_release(&sv->sessions);
+    quota_free(sv->quota);
+    ev_timer_stop(sv->loop, &sv->drain);
+    for (i = 0; i < ARRAY_LEN(sv->stop); i++)
+        ev_signal_stop(sv->loop, &sv->stop[i]);
+    ev_loop_destroy(sv->loop);
+}
+
+int supervisor_run(const struct config *config, struct err *err)
+{
+    struct supervisor sv = { .config = config };
+    int r = start(&sv, err);
+
+    if (r == 0) {
+        warn_about(config);
+        log_info("ready, %lld places", (long long)config->max_sessions);
+        run_loop(&sv);
+    }
+    release(&sv);
+    return r;
+}
