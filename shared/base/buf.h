@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "shared/base/mem.h" /* auto_call */
+
 struct buf {
     char *data;
     size_t len;

@@ -11,7 +11,7 @@
 #define FILL_CHUNK 65536
 #define FILL_ROUNDS 4
 
-static void header_write(uint8_t h[FRAME_HEADER], uint16_t type, uint32_t len)
+void frame_put_header(uint8_t h[FRAME_HEADER], uint16_t type, uint32_t len)
 {
     memset(h, 0, FRAME_HEADER);
     memcpy(h, &len, sizeof(len));
@@ -36,7 +36,7 @@ int frame_send(int sock, uint16_t type, const struct buf *payload, int fd, struc
 
     if (payload && (buf_failed(payload) || payload->len > FRAME_MAX))
         return err_set(err, ERR_INTERNAL, 0, "message of type %u does not fit", type);
-    header_write(h, type, payload ? (uint32_t)payload->len : 0);
+    frame_put_header(h, type, payload ? (uint32_t)payload->len : 0);
     if (io_send_fd(sock, h, sizeof(h), fd) < 0)
         return err_set(err, ERR_UNAVAILABLE, errno, "send");
     if (payload && io_write_all(sock, payload->data, payload->len) < 0)
@@ -188,7 +188,7 @@ int frame_writer_put(struct frame_writer *w, uint16_t type, const void *payload,
         buf_consume(&w->out, w->pos);
         w->pos = 0;
     }
-    header_write(h, type, (uint32_t)len);
+    frame_put_header(h, type, (uint32_t)len);
     if (buf_reserve(&w->out, sizeof(h) + len) < 0) {
         w->out.failed = false; /* what waits is whole and may still be sent */
         return -1;

@@ -14,6 +14,8 @@
 #define FRAME_HEADER 8
 #define FRAME_MAX (17u << 20) /* hard ceiling of one payload: a 16 MiB browser frame and its fields */
 
+void frame_put_header(uint8_t h[FRAME_HEADER], uint16_t type, uint32_t len); /* for those who send by themselves */
+
 /* Blocking: send one message, with a descriptor when fd >= 0 (it stays the caller's). */
 int frame_send(int sock, uint16_t type, const struct buf *payload, int fd, struct err *err);
 int frame_send_empty(int sock, uint16_t type, struct err *err);

@@ -1,0 +1,88 @@
+#include <string.h>
+
+#include "fcgi/handlers/handlers.h"
+#include "fcgi/holder.h"
+#include "fcgi/supervisor.h"
+#include "shared/base/log.h"
+#include "shared/base/mem.h"
+
+#define CONFIG_FILE "config.yaml"
+
+uint16_t start_port(const struct config *c)
+{
+    return hold_agent_port(c->egress == EGRESS_HOST || c->sandbox == SANDBOX_OFF, c->port_pool_start, 0);
+}
+
+static struct bundle_file *config_of(struct bundle *b)
+{
+    size_t i;
+
+    for (i = 0; i < b->files_len; i++)
+        if (strcmp(b->files[i].path, CONFIG_FILE) == 0)
+            return &b->files[i];
+    return NULL;
+}
+
+void bundle_wipe_config(struct bundle *b)
+{
+    struct bundle_file *f = config_of(b);
+
+    if (f)
+        mem_wipe(f->content, f->size);
+}
+
+/* The port is in config.yaml and nowhere else in a program. */
+static int change_port(struct bundle *b, const struct generate_options *o, uint16_t port, struct err *err)
+{
+    struct generate_options changed = *o;
+    struct bundle_file *f = config_of(b);
+    char *text;
+
+    if (!f)
+        return err_set(err, ERR_INTERNAL, 0, "the program has no " CONFIG_FILE);
+    changed.port = port;
+    if (config_yaml_override(f->content, f->size, &changed, &text, err) < 0)
+        return -1;
+    mem_wipe(f->content, f->size);
+    mem_free(f->content);
+    f->content = text;
+    f->size = strlen(text);
+    return 0;
+}
+
+/* The slot is taken from here on: whatever fails gives it back. */
+static int give_up(struct worker *w, const struct start *s, struct err *err)
+{
+    struct err ignored;
+
+    log_warn("start: %s", err->msg);
+    if (supervisor_end(w->supervisor_socket, &s->id, s->actor, &ignored) < 0 && ignored.kind != ERR_NOT_FOUND)
+        log_warn("start: end the session that did not start: %s", ignored.msg);
+    return -1;
+}
+
+int start_session(struct worker *w, const struct start *s, struct bundle *b, uint32_t *ret_port, struct err *err)
+{
+    char name[ID_TEXT_LEN + 1];
+    uint32_t port;
+    bool told;
+    int fd;
+
+    id_format(&s->id, name);
+    if (supervisor_create(w->supervisor_socket, &s->id, s->actor, s->internal ? RPC_CREATE_INTERNAL : 0, &port, &fd,
+                          err) < 0)
+        return -1;
+    if (port != s->options->port && change_port(b, s->options, (uint16_t)port, err) < 0) {
+        cleanup_fd_close(&fd);
+        return give_up(w, s, err);
+    }
+    if (holder_start(fd, b, s->env, s->env_len, ret_port, &told, err) < 0) {
+        if (told) {
+            log_warn("start: session %s: %s", name, err->msg);
+            return -1;
+        }
+        return give_up(w, s, err);
+    }
+    log_info("session %s started, port %u", name, *ret_port);
+    return 0;
+}

@@ -1,0 +1,27 @@
+#include "fcgi/handlers/handlers.h"
+#include "shared/base/mem.h"
+
+#define SIMULATION "/besser_api/simulation"
+#define BODY REQUEST_BODY_MAX
+
+const struct route routes[] = {
+    { METHOD_GET, SURFACE_PUBLIC, "/health", handle_health, 0, "liveness" },
+    { METHOD_GET, SURFACE_PUBLIC, "/besser_api/", handle_root, 0, "this list" },
+    { METHOD_GET, SURFACE_PUBLIC, SIMULATION "/limits", handle_limits, 0, "what a session may use" },
+    { METHOD_POST, SURFACE_PUBLIC, SIMULATION "/validate", handle_validate, BODY, "compile a diagram" },
+    { METHOD_POST, SURFACE_PUBLIC, SIMULATION "/sessions", handle_session_create, BODY, "compile and start a diagram" },
+    { METHOD_GET, SURFACE_PUBLIC, SIMULATION "/sessions/{id}", handle_session_show, 0, "state of a session" },
+    { METHOD_DELETE, SURFACE_PUBLIC, SIMULATION "/sessions/{id}", handle_session_end, 0, "end a session" },
+    { METHOD_GET, SURFACE_PUBLIC, SIMULATION "/sessions/{id}/files", handle_files, 0, "files of a session" },
+    { METHOD_GET, SURFACE_PUBLIC, SIMULATION "/sessions/{id}/files/{path*}", handle_file, 0, "one file of a session" },
+    { METHOD_GET, SURFACE_PUBLIC, SIMULATION "/sessions/{id}/archive", handle_archive, 0, "all files of a session" },
+    { METHOD_POST, SURFACE_PUBLIC, "/besser_api/generate-output", handle_generate, BODY, "the program of a diagram" },
+    { METHOD_POST, SURFACE_PUBLIC, "/besser_api/validate-diagram", handle_validate_diagram, BODY, "check a diagram" },
+
+    { METHOD_GET, SURFACE_INTERNAL, "/health", handle_internal_health, 0, "state of the service" },
+    { METHOD_POST, SURFACE_INTERNAL, "/sessions", handle_internal_create, BODY, "start a program" },
+    { METHOD_DELETE, SURFACE_INTERNAL, "/sessions/{id}", handle_internal_end, 0, "end a session" },
+    { METHOD_GET, SURFACE_INTERNAL, "/sessions/{id}/files", handle_internal_files, 0, "files of a session" },
+};
+
+const size_t routes_len = ARRAY_LEN(routes);
