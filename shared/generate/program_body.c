@@ -22,16 +22,10 @@ struct body {
 /* ---- pieces that several actions share
  * -------------------------------------------------------------------------- */
 
-/* True when the text has to be filled with session variables at run time. */
-static bool is_template(const char *text, bool use_session_vars)
-{
-    return text && use_session_vars && strchr(text, '{');
-}
-
 /* key is "name=" or "". */
 static void add_text_arg(struct body *b, const char *key, const char *text, bool use_session_vars)
 {
-    if (is_template(text, use_session_vars))
+    if (use_session_vars)
         code_arg(&b->p->code, "%n@fill(session, %s)", key, text);
     else
         code_arg(&b->p->code, "%n%s", key, text);
@@ -197,7 +191,7 @@ static int write_db_question(struct body *b, const struct action *a)
     code_part(w, "question = ");
     if (!a->input_custom)
         code_part(w, "@message_of(session)\n");
-    else if (is_template(a->input_prompt, a->input_use_session_vars))
+    else if (a->input_use_session_vars)
         code_part(w, "@fill(session, %s)\n", a->input_prompt);
     else
         code_part(w, "%s\n", a->input_prompt ? a->input_prompt : "");
@@ -267,7 +261,7 @@ static int write_web_crawl(struct body *b, const struct action *a)
     code_call(w, "%n%n.predict", keeps_answer(a) ? "answer = " : "", llm);
     code_arg(w, "message=@message_of(session)");
     code_arg(w, "session=session");
-    if (is_template(a->prompt, a->prompt_use_session_vars))
+    if (a->prompt && *a->prompt && a->prompt_use_session_vars)
         code_arg(w, "system_message=@fill(session, %s) + ~str(pages)", a->prompt);
     else
         code_arg(w, "system_message=%s + ~str(pages)", a->prompt && *a->prompt ? a->prompt : CRAWL_INSTRUCTION);

@@ -104,15 +104,16 @@ static int add_stem(struct stems *s, const char *name, bool lowered, struct str_
         return -1;
     if (lowered)
         lower(stem);
-    buf_add_str(&made, stem);
     added = take(s, stem, &place);
+    if (added == 1)
+        return str_list_add(ret, stem);
     while (added == 0) {
         buf_clear(&made);
         if (buf_add_fmt(&made, "%s_%zu", stem, s->next[place]++) < 0)
             return -1;
         added = take(s, made.data, &other);
     }
-    return added < 0 || buf_failed(&made) ? -1 : str_list_add(ret, made.data);
+    return added < 0 ? -1 : str_list_add(ret, made.data);
 }
 
 /* Stems of the names that name_at() gives, until NULL. */
