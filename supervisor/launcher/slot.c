@@ -43,8 +43,3 @@ int slot_check_message(const struct launch_msg *m, size_t len, uint32_t n_slots)
         return -1;
     return m->slot < n_slots ? 0 : -1;
 }
-
-uint32_t slot_count(int64_t max_sessions)
-{
-    return (uint32_t)(max_sessions + max_sessions / 4 + 4);
-}

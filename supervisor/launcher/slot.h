@@ -43,7 +43,4 @@ enum launch_slot_state slot_public_state(const struct slot *s);
 /* Checks what came from the supervisor: 0, or -1 when it is no message of ours. */
 int slot_check_message(const struct launch_msg *m, size_t len, uint32_t n_slots);
 
-/* Slots for so many sessions: cleaning takes time, so there are some more. */
-uint32_t slot_count(int64_t max_sessions);
-
 #endif
