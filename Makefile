@@ -146,7 +146,7 @@ test-fixtures: ## compiler fixtures
 unit-programs: $(TESTS)
 
 # Tests start it: order only, so that a new jail links no test again.
-$(TESTS): | $(B)/bin/agentsim-pyparse
+$(TESTS): | $(B)/bin/agentsim-pyparse $(B)/bin/agentsim
 
 $(TESTS): $(B)/test/%: $(B)/obj/tests/unit/%.o $(call obj,$(SUPPORT_SRC)) $(B)/librooms.a $(LIBSHARED)
 	@mkdir -p $(@D)

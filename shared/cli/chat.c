@@ -138,8 +138,10 @@ static void lost(struct chat *c, unsigned code)
 
         if (poll(&p, 1, RECONNECT_MS) > 0)
             break;
-        if (connect_socket(c, &err) == 0)
+        if (connect_socket(c, &err) == 0) {
+            c->heard_ms = time_mono_ms(); /* what was missed is still to come */
             return;
+        }
         ws_client_free(c->ws);
         c->ws = NULL;
     }

@@ -22,7 +22,9 @@ struct ws_client {
     struct http_link *link;
     wslay_event_context_ptr ws;
     struct buf early; /* frame bytes that came with the handshake's answer */
-    bool eof;
+    bool eof, in_close;
+    uint8_t code[2]; /* of the close frame, as it came */
+    size_t code_len;
     void (*on_text)(void *user, const char *text, size_t len);
     void *user;
 };
@@ -200,12 +202,33 @@ static void on_message(wslay_event_context_ptr ws, const struct wslay_event_on_m
         c->on_text(c->user, (const char *)m->msg, m->msg_length);
 }
 
+/* The close code is taken from the bytes: wslay calls 1012 (restart) and 1013 a protocol error. */
+static void on_frame_start(wslay_event_context_ptr ws, const struct wslay_event_on_frame_recv_start_arg *f, void *user)
+{
+    struct ws_client *c = user;
+
+    (void)ws;
+    c->in_close = f->opcode == WSLAY_CONNECTION_CLOSE;
+}
+
+static void on_frame_chunk(wslay_event_context_ptr ws, const struct wslay_event_on_frame_recv_chunk_arg *f, void *user)
+{
+    struct ws_client *c = user;
+    size_t i;
+
+    (void)ws;
+    for (i = 0; c->in_close && i < f->data_length && c->code_len < sizeof(c->code); i++)
+        c->code[c->code_len++] = f->data[i];
+}
+
 int ws_client_open(const char *url, struct ws_client **ret, struct err *err)
 {
     static const struct wslay_event_callbacks callbacks = {
         .recv_callback = on_receive,
         .send_callback = on_send,
         .genmask_callback = on_mask,
+        .on_frame_recv_start_callback = on_frame_start,
+        .on_frame_recv_chunk_callback = on_frame_chunk,
         .on_msg_recv_callback = on_message,
     };
     struct ws_client *c = mem_zalloc(1, sizeof(*c));
@@ -272,12 +295,8 @@ int ws_client_run(struct ws_client *c, void (*on_text)(void *user, const char *t
     r = wslay_event_recv(c->ws);
     if (r == 0)
         r = wslay_event_send(c->ws);
-    if (wslay_event_get_close_received(c->ws)) {
-        *ret_code = wslay_event_get_status_code_received(c->ws);
-        return 0;
-    }
-    if (c->eof) {
-        *ret_code = 1006;
+    if (c->eof || wslay_event_get_close_received(c->ws) || !wslay_event_get_read_enabled(c->ws)) {
+        *ret_code = c->code_len == sizeof(c->code) ? (unsigned)c->code[0] << 8 | c->code[1] : 1006;
         return 0;
     }
     if (r != 0)
