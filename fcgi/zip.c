@@ -12,22 +12,27 @@ struct zip {
     int (*write)(void *port, const void *data, size_t len);
     void *port;
     int64_t when;
-    bool closed;
+    bool lost; /* the reader is gone, or nobody is to get the rest */
 };
 
+/* Never fails: after a failed write libarchive forgets to free its compressor. */
 static la_ssize_t on_write(struct archive *a, void *owner, const void *data, size_t len)
 {
     struct zip *z = owner;
 
     (void)a;
-    return z->write(z->port, data, len) < 0 ? -1 : (la_ssize_t)len;
+    if (!z->lost && z->write(z->port, data, len) < 0)
+        z->lost = true;
+    return (la_ssize_t)len;
 }
 
-static int failed(const struct zip *z, struct err *err)
+static int check(const struct zip *z, bool done, struct err *err)
 {
     const char *why = archive_error_string(z->a);
 
-    return err_set(err, ERR_INTERNAL, 0, "archive: %s", why ? why : "the reader is gone");
+    if (done && !z->lost)
+        return 0;
+    return err_set(err, ERR_INTERNAL, 0, "archive: %s", z->lost ? "the reader is gone" : why ? why : "unknown");
 }
 
 int zip_new(int (*write)(void *port, const void *data, size_t len), void *port, int64_t when, struct zip **ret,
@@ -49,7 +54,7 @@ int zip_new(int (*write)(void *port, const void *data, size_t len), void *port, 
         archive_write_set_bytes_per_block(z->a, 65536) != ARCHIVE_OK ||
         archive_write_set_bytes_in_last_block(z->a, 1) != ARCHIVE_OK ||
         archive_write_open(z->a, z, NULL, on_write, NULL) != ARCHIVE_OK) {
-        failed(z, err);
+        check(z, false, err);
         zip_free(z);
         return -1;
     }
@@ -62,22 +67,22 @@ void zip_free(struct zip *z)
     if (!z)
         return;
     archive_entry_free(z->entry);
-    if (z->a && !z->closed)
-        archive_write_fail(z->a); /* or it would write an end that makes the archive look whole */
+    z->lost = true; /* an archive that was not closed must not get the end that makes it look whole */
     if (z->a)
         archive_write_free(z->a);
     mem_free(z);
 }
 
-static int begin(struct zip *z, const char *path, unsigned type, unsigned mode, int64_t size, struct err *err)
+static int begin(struct zip *z, const char *path, unsigned type, unsigned mode, uint64_t size, struct err *err)
 {
     archive_entry_clear(z->entry);
     archive_entry_set_pathname(z->entry, path);
     archive_entry_set_filetype(z->entry, type);
     archive_entry_set_perm(z->entry, (__LA_MODE_T)mode);
-    archive_entry_set_size(z->entry, size);
+    if (size <= INT64_MAX)
+        archive_entry_set_size(z->entry, (int64_t)size);
     archive_entry_set_mtime(z->entry, (time_t)z->when, 0);
-    return archive_write_header(z->a, z->entry) < ARCHIVE_WARN ? failed(z, err) : 0;
+    return check(z, archive_write_header(z->a, z->entry) >= ARCHIVE_WARN, err);
 }
 
 int zip_directory(struct zip *z, const char *path, struct err *err)
@@ -87,18 +92,15 @@ int zip_directory(struct zip *z, const char *path, struct err *err)
 
 int zip_file(struct zip *z, const char *path, uint64_t size, struct err *err)
 {
-    return begin(z, path, AE_IFREG, 0644, size > INT64_MAX ? INT64_MAX : (int64_t)size, err);
+    return begin(z, path, AE_IFREG, 0644, size, err);
 }
 
 int zip_data(struct zip *z, const void *data, size_t len, struct err *err)
 {
-    return archive_write_data(z->a, data, len) < 0 ? failed(z, err) : 0;
+    return check(z, archive_write_data(z->a, data, len) >= 0, err);
 }
 
 int zip_close(struct zip *z, struct err *err)
 {
-    if (archive_write_close(z->a) != ARCHIVE_OK)
-        return failed(z, err);
-    z->closed = true;
-    return 0;
+    return check(z, archive_write_close(z->a) == ARCHIVE_OK, err);
 }

@@ -7,6 +7,8 @@
 
 #include "shared/base/err.h"
 
+#define ZIP_SIZE_OPEN UINT64_MAX
+
 struct zip; /* opaque; zip_free() accepts NULL */
 
 /* write: 0, or -1 to end it all. when: seconds since 1970 that every entry carries. */
@@ -15,8 +17,9 @@ int zip_new(int (*write)(void *port, const void *data, size_t len), void *port, 
 void zip_free(struct zip *z);
 
 int zip_directory(struct zip *z, const char *path, struct err *err);
-int zip_file(struct zip *z, const char *path, uint64_t size, struct err *err); /* its data follow */
-int zip_data(struct zip *z, const void *data, size_t len, struct err *err);    /* beyond size: dropped */
+/* Its data follow: size bytes, or any number when it may still change (ZIP_SIZE_OPEN). */
+int zip_file(struct zip *z, const char *path, uint64_t size, struct err *err);
+int zip_data(struct zip *z, const void *data, size_t len, struct err *err);
 int zip_close(struct zip *z, struct err *err);                                 /* the directory at the end */
 
 #endif

@@ -255,7 +255,7 @@ static int add_to_zip(struct zip *z, const struct holder_file *f, struct err *er
         return err_nomem(err);
     if (path_check(path, strlen(path)) < 0) /* would be unpacked outside */
         return unexpected(err);
-    return f->directory ? zip_directory(z, path, err) : zip_file(z, path, f->size, err);
+    return f->directory ? zip_directory(z, path, err) : zip_file(z, path, ZIP_SIZE_OPEN, err);
 }
 
 static int pack_one(struct zip *z, enum hold_type type, const void *payload, size_t len, struct err *err)
