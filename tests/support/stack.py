@@ -299,8 +299,9 @@ class Stack:
 class Conversation:
     """A browser's side of one socket: signed in, frames read one by one."""
 
-    def __init__(self, ws, auth):
-        self.ws = ws
+    def __init__(self, opening, auth):
+        self.opening = opening
+        self.ws = ws = opening.__enter__()
         ws.send(json.dumps({"type": "auth", "githubSession": "", **auth}))
         self.hello = json.loads(ws.recv(timeout=10))
         self.frames = []
@@ -308,8 +309,8 @@ class Conversation:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_exc):
-        self.ws.close()
+    def __exit__(self, *exc):
+        self.opening.__exit__(*exc)
 
     def next(self, timeout=90):
         frame = json.loads(self.ws.recv(timeout=timeout))
