@@ -87,7 +87,7 @@ void bwrap_argv_options(struct buf *out, const struct sandbox_plan *plan)
     put(out, plan->work_inside);
     put(out, "--info-fd");
     put_number(out, BWRAP_FD_INFO);
-    if (plan->seccomp) {
+    if (plan->seccomp.len) {
         put(out, "--seccomp");
         put_number(out, BWRAP_FD_SECCOMP);
     }

@@ -8,6 +8,7 @@
 #include "shared/base/str.h"
 #include "shared/ipc/hold.h"
 #include "supervisor/sandbox/env.h"
+#include "supervisor/sandbox/seccomp.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -15,6 +16,8 @@
  */
 #define TMP_SIZE (64 * MIB)
 #define SMALL_TMP_SIZE (8 * MIB)
+
+#define FILTER_MAX ((size_t)64 << 10) /* the kernel's own limit is half of it */
 
 /* Grows mounts; failed is sticky. */
 struct mounts {
@@ -126,12 +129,22 @@ static void add_env(struct sandbox_plan *p, const struct sandbox_facts *f, const
     env_build(&p->env, &place, site->service, site->extra);
 }
 
+static int add_filter(struct sandbox_plan *p, struct err *err)
+{
+    size_t n;
+    const struct seccomp_rule *rules = seccomp_rules(&n);
+
+    return seccomp_make(&p->seccomp, rules, n, err);
+}
+
 int sandbox_plan_make(struct sandbox_plan *ret, const struct config *config, const struct sandbox_facts *facts,
                       const struct sandbox_site *site, struct err *err)
 {
     struct sandbox_plan p = { .sandboxed = config->sandbox != SANDBOX_OFF };
     struct mounts m = { 0 };
+    int failed = 0;
 
+    buf_init(&p.seccomp, FILTER_MAX);
     p.private_network = p.sandboxed && config->egress != EGRESS_HOST;
     p.port = hold_agent_port(!p.private_network, config->port_pool_start, site->slot);
     p.work = mem_strdup(site->work);
@@ -141,6 +154,7 @@ int sandbox_plan_make(struct sandbox_plan *ret, const struct config *config, con
         add_system(&m, facts);
         add_etc(&m, facts, site, !p.private_network);
         add_own(&m, facts, site);
+        failed = add_filter(&p, err);
     }
     p.mounts = m.v;
     p.n_mounts = m.n;
@@ -148,9 +162,11 @@ int sandbox_plan_make(struct sandbox_plan *ret, const struct config *config, con
     if (p.work_inside)
         add_env(&p, facts, site);
     rlimits_make(&p.limits, config);
-    if (!p.work || !p.work_inside || !p.pid1 || m.failed || p.argv.failed || p.env.failed) {
+    if (failed == 0 && (!p.work || !p.work_inside || !p.pid1 || m.failed || p.argv.failed || p.env.failed))
+        failed = err_nomem(err);
+    if (failed < 0) {
         sandbox_plan_release(&p);
-        return err_nomem(err);
+        return -1;
     }
     *ret = p;
     return 0;
@@ -170,6 +186,7 @@ void sandbox_plan_release(struct sandbox_plan *p)
     mem_free(p->work);
     mem_free(p->work_inside);
     mem_free(p->pid1);
+    buf_release(&p->seccomp);
     strv_release(&p->argv);
     strv_release(&p->env);
     *p = (struct sandbox_plan){ 0 };

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "shared/base/buf.h"
 #include "shared/base/err.h"
 #include "shared/config/config.h"
 #include "supervisor/sandbox/facts.h"
@@ -53,8 +54,7 @@ struct sandbox_plan {
     struct strv argv; /* program and arguments, behind pid1 */
     struct strv env;
     struct rlimits limits;
-    const void *seccomp; /* filter program for bubblewrap's --seccomp; NULL: none */
-    size_t seccomp_len;
+    struct buf seccomp; /* filter program for bubblewrap's --seccomp; empty: none */
 };
 
 struct sandbox_site {

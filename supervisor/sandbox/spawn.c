@@ -70,6 +70,8 @@ static int step_hand_over(const void *arg)
     for (i = 0; i < c->n_handed; i++)
         if ((high[i] = fcntl(c->handed[i].from, F_DUPFD_CLOEXEC, HIGH_FD)) < 0)
             return -1;
+    if (close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) < 0) /* whatever a library left open */
+        return -1;
     for (i = 0; i < c->n_handed; i++)
         if (dup2(high[i], c->handed[i].to) < 0)
             return -1;
@@ -176,12 +178,15 @@ static int prepare_files(struct prepared *p, struct child_plan *c, struct err *e
     int to = BWRAP_FD_DATA;
     size_t i;
 
+    /* All at once: growing would leave copies of credentials in freed memory. */
+    if (buf_reserve(&p->options, ARGS_MAX - 1) < 0)
+        return err_nomem(err);
     bwrap_argv_options(&p->options, plan);
     if (buf_failed(&p->options))
         return err_nomem(err);
     if (hand_bytes(p, c, BWRAP_FD_ARGS, p->options.data, p->options.len, err) < 0)
         return -1;
-    if (plan->seccomp && hand_bytes(p, c, BWRAP_FD_SECCOMP, plan->seccomp, plan->seccomp_len, err) < 0)
+    if (plan->seccomp.len && hand_bytes(p, c, BWRAP_FD_SECCOMP, plan->seccomp.data, plan->seccomp.len, err) < 0)
         return -1;
     for (i = 0; i < plan->n_mounts; i++)
         if (plan->mounts[i].kind == MOUNT_FILE &&
