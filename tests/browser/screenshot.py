@@ -25,7 +25,7 @@ def main(url, out, scheme="light"):
         page.get_by_test_id("options").nth(2).wait_for()
         page.get_by_role("button", name="Rent a bike").nth(2).click()
         page.get_by_role("button", name="Mountain bike").click()
-        page.get_by_text("For how many days?").wait_for()
+        page.get_by_test_id("chat").get_by_text("For how many days?").wait_for()
         page.screenshot(path=out)
         page.get_by_test_id("stop").click()
         browser.close()
