@@ -101,7 +101,7 @@ def validations(stack, request, seconds=4, clients=4):
 def main():
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
     rows = []
-    with Stack(AGENT_SIMULATOR_RATE_LIMIT_MAX_REQUESTS="1000000000", AGENT_SIMULATOR_WORKERS="4") as stack:
+    with Stack(AGENT_SIMULATOR_RATE_LIMIT_MAX_REQUESTS="1000000", AGENT_SIMULATOR_WORKERS="4") as stack:
         time.sleep(1)  # let start-up memory settle before it is read
         idle = sum(pss_of(pid) for pid in tree_of(stack.keeper.pid))
         answered, first, clean = sessions(stack, rounds)
