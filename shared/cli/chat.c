@@ -20,13 +20,14 @@
  * session before it began. */
 
 #define TICK_MS 100
+#define PROMPT_MS 200
 #define START_MS 100000   /* the service itself gives up after 75 s */
 #define SETTLE_MS 400     /* quiet after an answer, before the next line */
 #define NO_ANSWER_MS 3000 /* some messages have none */
 #define END_MS 1200       /* quiet before the end of a piped conversation */
 #define RECONNECTS 10
 #define RECONNECT_MS 1000
-#define LINE_MAX_BYTES (1u << 20)
+#define LINE_MAX_BYTES ((size_t)1 << 20)
 
 struct chat {
     struct chat_session session;
@@ -284,7 +285,7 @@ static void read_input(struct chat *c)
 
 static void show_prompt(struct chat *c)
 {
-    if (!c->interactive || c->prompted || c->received < 0 || !quiet_for(c, 2 * TICK_MS))
+    if (!c->interactive || c->prompted || c->received < 0 || !quiet_for(c, PROMPT_MS))
         return;
     (void)io_write_all(STDOUT_FILENO, "> ", 2);
     c->prompted = true;

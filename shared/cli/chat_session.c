@@ -13,7 +13,7 @@
 #include "shared/cli/http.h"
 #include "shared/json/json.h"
 
-#define UPLOAD_MAX (11u << 20) /* as base64 in a frame below 16 MiB */
+#define UPLOAD_MAX ((size_t)11 << 20) /* as base64 in a frame below 16 MiB */
 
 static int make_url(struct buf *url, const struct chat_session *s, const char *path, struct err *err)
 {

@@ -3,6 +3,7 @@
 #include <pwd.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -103,18 +104,22 @@ static void check_bubblewrap(const struct config *c, struct doctor_result *r)
     char program[] = "/usr/bin/bwrap", version[] = "--version";
     char *argv[] = { program, version, NULL };
     auto_buf struct buf out;
-    unsigned major = 0, minor = 0;
+    unsigned long major = 0, minor = 0;
+    char *end = NULL;
 
     (void)c;
     buf_init(&out, 65536);
-    if (doctor_run(argv, 0, PROBE_MS, &out) != 0 || !out.data ||
-        sscanf(out.data, "bubblewrap %u.%u", &major, &minor) != 2) {
+    if (doctor_run(argv, 0, PROBE_MS, &out) == 0 && out.data && str_starts(out.data, "bubblewrap ")) {
+        major = strtoul(out.data + strlen("bubblewrap "), &end, 10);
+        minor = *end == '.' ? strtoul(end + 1, &end, 10) : 0;
+    }
+    if (!end) {
         r->state = DOCTOR_BAD;
         SET(r->found, "%s does not run", program);
         SET(r->cure, "apt-get install -y bubblewrap");
         return;
     }
-    SET(r->found, "version %u.%u", major, minor);
+    SET(r->found, "version %lu.%lu", major, minor);
     if (major == 0 && minor < 8) {
         r->state = DOCTOR_BAD;
         SET(r->cure, "0.8 or newer is needed (--disable-userns)");
@@ -192,14 +197,30 @@ static void check_runtime(const struct config *c, struct doctor_result *r)
     SET(r->cure, "run docker/install/runtime.sh (make up does)");
 }
 
+static void cut_last(char *path)
+{
+    char *slash = strrchr(path, '/');
+
+    if (slash)
+        *slash = '\0';
+}
+
+/* NLTK looks below its interpreter's prefix too. */
 static void check_nltk(const struct config *c, struct doctor_result *r)
 {
-    if (access(c->nltk_data, R_OK | X_OK) == 0) {
-        SET(r->found, "%s", c->nltk_data);
+    char beside[4096];
+
+    SET(beside, "%s", c->python);
+    cut_last(beside);
+    cut_last(beside);
+    SET(r->found, "%.390s", c->nltk_data);
+    if (access(c->nltk_data, R_OK | X_OK) == 0)
         return;
-    }
+    SET(r->found, "%.380s/nltk_data", beside);
+    if (access(r->found, R_OK | X_OK) == 0)
+        return;
     r->state = DOCTOR_WARN;
-    SET(r->found, "%s: %s", c->nltk_data, strerror(errno));
+    SET(r->found, "neither %.180s nor %.180s/nltk_data is there", c->nltk_data, beside);
     SET(r->cure, "run docker/install/runtime.sh (make up does); intents need it");
 }
 

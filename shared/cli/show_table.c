@@ -12,7 +12,7 @@ static void add_cell(struct buf *out, const cJSON *v)
     const char *s = "";
     size_t len;
 
-    if (cJSON_IsString(v))
+    if (v && cJSON_IsString(v))
         s = v->valuestring;
     else if (v && !cJSON_IsNull(v))
         s = printed = cJSON_PrintUnformatted(v);

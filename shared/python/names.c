@@ -1,5 +1,6 @@
 #include "shared/python/names.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
@@ -9,6 +10,7 @@
 #include "shared/base/str.h"
 
 #define SLOTS_FIRST 64
+#define NAME_ROOM ((size_t)512) /* prefix, safe form, suffix */
 
 struct names_entry {
     char *word;
@@ -153,13 +155,13 @@ static void safe(const char *raw, char *out)
 
     stem(raw, bare);
     if (is_digit(bare[0])) {
-        memcpy(out, "n_", 2);
-        skip = 2;
+        out[skip++] = 'n';
+        out[skip++] = '_';
     }
     len = strlen(bare);
     memcpy(out + skip, bare, len + 1);
     if (is_keyword(out))
-        memcpy(out + skip + len, "_", 2);
+        (void)snprintf(out + skip + len, 2, "_");
 }
 
 char *name_safe(const char *raw)
@@ -232,7 +234,7 @@ static int grow_slots(struct names *n)
     mem_free(n->slots);
     n->slots = bigger;
     n->slots_len = want;
-    for (i = 0; i < n->len; i++)
+    for (i = 0; n->entries && i < n->len; i++)
         *slot_of(n, n->entries[i].word) = (uint32_t)(i + 1);
     return 0;
 }
@@ -272,7 +274,7 @@ static const char *make_suffixed(struct names *n, const char *base, struct err *
     struct names_entry *made;
     auto_buf struct buf name;
 
-    buf_init(&name, 2 * NAME_MAX_LEN + 64);
+    buf_init(&name, NAME_ROOM);
     for (k = n->entries[origin].next;; k++) {
         buf_clear(&name);
         if (buf_add_fmt(&name, "%s_%zu", base, k) < 0) {
@@ -314,7 +316,7 @@ const char *names_make_prefixed(struct names *n, const char *prefix, const char 
     char bare[NAME_MAX_LEN + 1];
     auto_buf struct buf base;
 
-    buf_init(&base, 2 * NAME_MAX_LEN);
+    buf_init(&base, NAME_ROOM);
     stem(raw, bare);
     if (buf_add_fmt(&base, "%s_%s", prefix, bare) < 0) {
         err_nomem(err);
