@@ -164,6 +164,8 @@ static int default_text(const struct model *m, const struct generate_options *o,
     if (config_yaml_default(m, o->session, &root, err) < 0)
         return -1;
     result = config_override_tree(&root, o, err);
+    if (result == 0 && o->db1)
+        result = config_db1_tree(&root, o->db1, err);
     if (result == 0)
         result = ytree_write(&root, ret, err);
     ytree_release(&root);
@@ -178,6 +180,14 @@ int generate_config_yaml(const struct model *m, const struct generate_options *o
         return default_text(m, o, ret, err);
     if (config_yaml_repair(m->config_yaml, &repaired, err) < 0)
         return -1;
+    if (o->db1) {
+        char *owned = NULL;
+
+        if (config_yaml_set_db1(repaired, o->db1, &owned, err) < 0)
+            return -1;
+        mem_free(repaired);
+        repaired = owned;
+    }
     if (config_overrides_any(o))
         return config_yaml_override(repaired, strlen(repaired), o, ret, err);
     *ret = steal_ptr(repaired);
@@ -187,14 +197,7 @@ int generate_config_yaml(const struct model *m, const struct generate_options *o
 /* ---- SQLite entries with a `database`
  * --------------------------------------------------------------------------- */
 
-struct line {
-    const char *start;
-    size_t len;    /* without its end */
-    size_t indent; /* blanks in front */
-    bool blank;
-};
-
-static const char *read_line(const char *text, struct line *ret)
+const char *config_line_read(const char *text, struct config_line *ret)
 {
     size_t all = strcspn(text, "\r\n");
 
@@ -216,8 +219,7 @@ static bool word_char(char c)
            (unsigned char)c >= 0x80;
 }
 
-/* A line that is only "- word:". */
-static bool opens_item(const struct line *l)
+bool config_line_opens(const struct config_line *l)
 {
     const char *s = l->start + l->indent, *end = l->start + l->len;
 
@@ -237,7 +239,7 @@ static bool opens_item(const struct line *l)
 }
 
 /* Value behind "key:" on this line, or NULL. */
-static const char *value_of(const struct line *l, const char *key)
+static const char *value_of(const struct config_line *l, const char *key)
 {
     const char *s = l->start + l->indent, *end = l->start + l->len;
     size_t len = strlen(key);
@@ -259,12 +261,12 @@ static const char *wrong_key(const char *text, size_t indent)
 {
     const char *found = NULL;
     bool sqlite = false, has_file = false;
-    struct line l;
+    struct config_line l;
 
     while (*text) {
         const char *value;
 
-        text = read_line(text, &l);
+        text = config_line_read(text, &l);
         if (l.blank)
             continue;
         if (l.indent <= indent)
@@ -288,11 +290,11 @@ int config_yaml_repair(const char *text, char **ret, struct err *err)
 
     buf_init(&out, CONFIG_MAX);
     while (*next) {
-        struct line l;
+        struct config_line l;
         const char *key;
 
-        next = read_line(next, &l);
-        key = opens_item(&l) ? wrong_key(next, l.indent) : NULL;
+        next = config_line_read(next, &l);
+        key = config_line_opens(&l) ? wrong_key(next, l.indent) : NULL;
         if (!key || key < done)
             continue;
         buf_add(&out, done, (size_t)(key - done));

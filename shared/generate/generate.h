@@ -25,11 +25,22 @@ struct credentials { /* borrowed; NULL or "" = not given. Never logged, never in
     const char *openai_api_key, *huggingface_token, *replicate_api_key;
 };
 
+struct sql_field {
+    const char *key, *value;
+    bool plain; /* a number or boolean, written without quotes */
+};
+
+struct sql_entry { /* fields of one entry below db.sql; borrowed */
+    const struct sql_field *fields;
+    size_t len;
+};
+
 struct generate_options {
     bool session;                       /* a test session's program, else a download */
     const char *host;                   /* session: what the agent listens on, "127.0.0.1" */
     uint16_t port;
     const struct credentials *credentials;
+    const struct sql_entry *db1;        /* download that owns a database: what default DB actions query; NULL = none */
 };
 
 /* The whole program. -1: ERR_BAD_REQUEST (bad YAML with line, bad path, number out of range), else the machine failed. */

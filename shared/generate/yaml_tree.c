@@ -36,6 +36,18 @@ bool ytree_is_null(const struct ytree *t)
     return false;
 }
 
+bool ytree_equal(const struct ytree *a, const struct ytree *b)
+{
+    size_t i;
+
+    if (a->kind != b->kind || a->len != b->len || a->plain != b->plain || !str_eq(a->text, b->text))
+        return false;
+    for (i = 0; i < a->len; i++)
+        if (!ytree_equal(&a->items[i], &b->items[i]))
+            return false;
+    return true;
+}
+
 struct ytree *ytree_get(const struct ytree *mapping, const char *key)
 {
     size_t i;

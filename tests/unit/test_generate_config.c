@@ -167,6 +167,69 @@ static void the_default_file_depends_on_who_runs_it(void **state)
     mem_free(out);
 }
 
+static const struct sql_field fields[] = { { "dialect", "postgresql", false }, { "port", "5432", true } };
+static const struct sql_entry own = { fields, ARRAY_LEN(fields) };
+
+#define OWN "dialect: \"postgresql\"\n"
+
+static void an_own_database_takes_the_place_of_placeholders(void **state)
+{
+    static const struct {
+        const char *in, *out; /* NULL: unchanged */
+    } rows[] = {
+        { "db: # mine\n  sql:\n    - db1:\n        dialect: x\n        host: YOUR-HOST # set it\n\n# end\n    - db2:\n "
+          "       a: 1\n",
+          "db: # mine\n  sql:\n    - db1:\n        dialect: \"postgresql\"\n        port: 5432\n\n# end\n    - db2:\n  "
+          "      a: 1\n" },
+        { "db:\n  sql:\n  - db1:\n  - db2: {a: 1}\n",
+          "db:\n  sql:\n  - db1:\n      dialect: \"postgresql\"\n      port: 5432\n  - db2: {a: 1}\n" },
+        { "x:\n  - db1:\n      a: ' YOUR-'\ndb:\n  sql:\n    - db1:\n        a: ' YOUR-'",
+          "x:\n  - db1:\n      a: ' YOUR-'\ndb:\n  sql:\n    - db1:\n        dialect: \"postgresql\"\n        port: "
+          "5432\n" },
+        { "a: 1 # kept only in place\n",
+          "a: 1\ndb:\n  sql:\n  - db1:\n      dialect: \"postgresql\"\n      port: 5432\n" },
+        { "db: {sql: [{db1: {host: YOUR-X}}]}\n",
+          "db:\n  sql:\n  - db1:\n      dialect: \"postgresql\"\n      port: 5432\n" },
+        { "db: {sql: {db2: {a: 1}}}\n",
+          "db:\n  sql:\n    db2:\n      a: 1\n    db1:\n      dialect: \"postgresql\"\n      port: 5432\n" },
+        { "db:\n  sql:\n    - db1:\n        dialect: sqlite\n        file: mine.db\n", NULL },
+        { "db: 5\n", NULL },
+        { "db: {sql: text}\n", NULL },
+        { "just text", NULL },
+        { "", NULL },
+        { "a: [\n", NULL },
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < ARRAY_LEN(rows); i++) {
+        struct err err = { 0 };
+        char *out = NULL;
+
+        assert_int_equal(config_yaml_set_db1(rows[i].in, &own, &out, &err), 0);
+        assert_string_equal(out, rows[i].out ? rows[i].out : rows[i].in);
+        mem_free(out);
+    }
+}
+
+static void a_download_without_own_file_gets_its_database(void **state)
+{
+    static const struct generate_options download = { .db1 = &own };
+    struct model m = { .default_llm = MODEL_NONE };
+    struct err err = { 0 };
+    char *out = NULL;
+
+    (void)state;
+    assert_int_equal(generate_config_yaml(&m, &download, &out, &err), 0);
+    assert_non_null(strstr(out, "  sql:\n  - db1:\n      " OWN
+                                "      port: 5432\n  - db2:\n      dialect: postgresql\n      host: YOUR-"));
+    mem_free(out);
+    m.config_yaml = (char[]){ "db:\n  sql:\n    - db1:\n" };
+    assert_int_equal(generate_config_yaml(&m, &download, &out, &err), 0);
+    assert_non_null(strstr(out, OWN));
+    mem_free(out);
+}
+
 static void short_memory_is_an_error_and_leaks_nothing(void **state)
 {
     struct model m = { .default_llm = MODEL_NONE };
@@ -190,6 +253,14 @@ static void short_memory_is_an_error_and_leaks_nothing(void **state)
         assert_int_equal(result, oom_hit() ? -1 : 0);
         mem_free(out);
     });
+    OOM_SWEEP({
+        struct err err = { 0 };
+        char *out = NULL;
+        int result = config_yaml_set_db1("db:\n  sql:\n    - db1:\n        h: YOUR-H\n", &own, &out, &err);
+
+        assert_int_equal(result, oom_hit() ? -1 : 0);
+        mem_free(out);
+    });
 }
 
 int main(void)
@@ -200,6 +271,8 @@ int main(void)
         cmocka_unit_test(sqlite_items_name_their_file),
         cmocka_unit_test(a_given_file_is_untouched_when_nothing_overrides_it),
         cmocka_unit_test(the_default_file_depends_on_who_runs_it),
+        cmocka_unit_test(an_own_database_takes_the_place_of_placeholders),
+        cmocka_unit_test(a_download_without_own_file_gets_its_database),
         cmocka_unit_test(short_memory_is_an_error_and_leaks_nothing),
     };
 

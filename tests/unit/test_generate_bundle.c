@@ -1,0 +1,203 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "shared/base/mem.h"
+#include "shared/base/path.h"
+#include "shared/diagram/check.h"
+#include "shared/generate/generate.h"
+#include "shared/generate/support_files.h"
+#include "tests/support/oom.h"
+
+#define TEXT(s) ((char[]){ s })
+
+static const struct generate_options session = { .session = true };
+static const struct generate_options download = { 0 };
+
+static struct tool tools[] = {
+    { .name = TEXT("a"), .description = TEXT(""), .code = TEXT("def a():\n    pass") },
+    { .name = TEXT("b"), .description = TEXT(""), .code = TEXT("def b():\r\n    pass\r\n") },
+};
+static struct skill skills[] = {
+    { .name = TEXT("../Tone"), .content = TEXT("one \xc3\xa9") },
+    { .name = TEXT("tone"), .content = TEXT("two") },
+    { .name = TEXT("TONE"), .content = TEXT("three") },
+    { .name = TEXT("b/c"), .content = TEXT("four") },
+};
+static struct workspace workspaces[] = {
+    { .name = TEXT("w"), .path = TEXT("/data/./x\\y"), .writable = true, .max_read_bytes = 5 },
+    { .name = TEXT("v"), .path = TEXT("C:\\data"), .max_read_bytes = 5 },
+};
+static struct gui guis[] = {
+    { .gui_id = TEXT("z a"), .persist = true },
+    { .gui_id = TEXT("unused") },
+    { .gui_id = TEXT("z_a"), .width = TEXT("40%") },
+    { .gui_id = TEXT("__init__") },
+};
+static struct rag rags[] = { { .name = TEXT("Menu"), .k = 4 }, { .name = TEXT("menu"), .k = 4 } };
+static struct action actions[] = {
+    { .kind = ACTION_GUI, .text = TEXT("z_a") },
+    { .kind = ACTION_GUI, .text = TEXT("z a") },
+    { .kind = ACTION_GUI, .text = TEXT("__init__") },
+};
+static struct state states[] = {
+    { .id = TEXT("s"), .name = TEXT("hub"), .initial = true, .has_body = true, .body = { actions, 3, 3 } },
+};
+
+static char title[] = "../../x \xf0\x9f\x98\x80", mark[] = "?";
+
+static struct model rich(void)
+{
+    return (struct model){
+        .name = title,
+        .tools = tools,
+        .tools_len = ARRAY_LEN(tools),
+        .skills = skills,
+        .skills_len = ARRAY_LEN(skills),
+        .workspaces = workspaces,
+        .workspaces_len = ARRAY_LEN(workspaces),
+        .guis = guis,
+        .guis_len = ARRAY_LEN(guis),
+        .states = states,
+        .states_len = 1,
+        .default_llm = MODEL_NONE,
+    };
+}
+
+static void files_come_in_order_and_below_their_root(void **state)
+{
+    static const char *const paths[] = {
+        "agent.py",       "config.yaml",      "tools.py",     "skills/TONE_2.md", "skills/_Tone.md", "skills/b_c.md",
+        "skills/tone.md", "guis/__init__.py", "guis/init.py", "guis/z_a.py",      "guis/z_a_2.py",
+    };
+    struct model m = rich();
+    struct bundle b = { 0 };
+    struct err err = { 0 };
+    size_t i;
+
+    (void)state;
+    assert_int_equal(generate_bundle(&m, &session, &b, &err), 0);
+    for (i = 0; i < b.files_len; i++)
+        assert_int_equal(path_check(b.files[i].path, strlen(b.files[i].path)), 0);
+    for (i = 0; i < ARRAY_LEN(paths) && i < b.files_len; i++)
+        assert_string_equal(b.files[i].path, paths[i]);
+    assert_int_equal(b.files_len, ARRAY_LEN(paths));
+    assert_int_equal(b.directories.len, 2);
+    assert_string_equal(b.directories.items[0], "data/x/y");
+    assert_string_equal(b.directories.items[1], "data");
+    assert_string_equal(bundle_find(&b, "tools.py")->content, "def a():\n    pass\n\ndef b():\r\n    pass\r\n");
+    assert_string_equal(bundle_find(&b, "skills/_Tone.md")->content, "one \xc3\xa9");
+    assert_string_equal(bundle_find(&b, "guis/__init__.py")->content, "");
+    assert_null(bundle_find(&b, "guis/unused.py"));
+    assert_non_null(
+        strstr(bundle_find(&b, "agent.py")->content, "load_tool('a', None, 1, 2)\nload_tool('b', None, 4, 5)\n"));
+    assert_non_null(strstr(bundle_find(&b, "agent.py")->content, "'skills', 'tone.md'), name='tone')"));
+    assert_non_null(strstr(bundle_find(&b, "agent.py")->content, "path='data/x/y'"));
+    bundle_release(&b);
+}
+
+static void downloads_have_a_readme_and_folders_for_documents(void **state)
+{
+    struct model m = rich();
+    struct bundle b = { 0 };
+    struct err err = { 0 };
+
+    (void)state;
+    m.rags = rags;
+    m.rags_len = ARRAY_LEN(rags);
+    assert_int_equal(generate_bundle(&m, &download, &b, &err), 0);
+    assert_string_equal(b.files[0].path, "_.._x__.py");
+    assert_non_null(strstr(bundle_find(&b, "readme.txt")->content, "python _.._x__.py\n"));
+    assert_non_null(bundle_find(&b, "menu/README.txt"));
+    assert_non_null(bundle_find(&b, "menu_2/README.txt"));
+    assert_non_null(strstr(b.files[0].content, "persist_directory='vector_store/menu_2'"));
+    assert_non_null(strstr(b.files[0].content, "path='/data/./x\\x5cy'"));
+    assert_int_equal(b.directories.len, 0);
+    bundle_release(&b);
+}
+
+static void a_workspace_that_leaves_its_folder_is_refused(void **state)
+{
+    struct workspace out = { .name = TEXT("w"), .path = TEXT("a/../../b"), .max_read_bytes = 1 };
+    struct model m = { .name = TEXT("A"), .workspaces = &out, .workspaces_len = 1, .default_llm = MODEL_NONE };
+    struct bundle b = { 0 };
+    struct err err = { 0 };
+
+    (void)state;
+    assert_int_equal(generate_bundle(&m, &session, &b, &err), -1);
+    assert_int_equal(err.kind, ERR_BAD_REQUEST);
+    assert_null(b.files);
+}
+
+static void a_path_that_is_not_clean_never_enters_a_bundle(void **state)
+{
+    static const char *const paths[] = { "", "/a", "../a", "a/../b", "a//b", "./a", "a/", "a\\b" };
+    struct bundle b = { 0 };
+    struct err err = { 0 };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < ARRAY_LEN(paths); i++)
+        assert_int_equal(bundle_add(&b, paths[i], "", 0, &err), -1);
+    assert_int_equal(b.files_len, 0);
+    assert_int_equal(bundle_add(&b, "a/b", "x\0y", 3, &err), 0);
+    assert_int_equal(bundle_find(&b, "a/b")->size, 3);
+    assert_memory_equal(bundle_find(&b, "a/b")->content, "x\0y", 4);
+    bundle_release(&b);
+    bundle_release(NULL);
+}
+
+static void many_names_with_one_stem_stay_apart_in_little_time(void **state)
+{
+    enum { COUNT = 20000 };
+    struct skill *many = mem_zalloc(COUNT, sizeof(*many));
+    struct model m = { .skills = many, .skills_len = COUNT };
+    struct str_list stems = { 0 };
+    struct err err = { 0 };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < COUNT; i++)
+        many[i].name = mark;
+    assert_int_equal(skill_stems(&m, &stems, &err), 0);
+    assert_string_equal(stems.items[0], "_");
+    assert_string_equal(stems.items[COUNT - 1], "__20000");
+    str_list_release(&stems);
+    mem_free(many);
+}
+
+static void short_memory_is_an_error_and_leaks_nothing(void **state)
+{
+    struct model m = rich();
+
+    (void)state;
+    m.rags = rags;
+    m.rags_len = ARRAY_LEN(rags);
+    OOM_SWEEP({
+        struct bundle b = { 0 };
+        struct err err = { 0 };
+        int result = generate_bundle(&m, &download, &b, &err);
+
+        assert_int_equal(result, oom_hit() ? -1 : 0);
+        bundle_release(&b);
+    });
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_come_in_order_and_below_their_root),
+        cmocka_unit_test(downloads_have_a_readme_and_folders_for_documents),
+        cmocka_unit_test(a_workspace_that_leaves_its_folder_is_refused),
+        cmocka_unit_test(a_path_that_is_not_clean_never_enters_a_bundle),
+        cmocka_unit_test(many_names_with_one_stem_stay_apart_in_little_time),
+        cmocka_unit_test(short_memory_is_an_error_and_leaks_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
