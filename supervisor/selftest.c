@@ -48,7 +48,9 @@ static void on_said(void *owner, const struct hold_event *e)
 {
     struct selftest *t = owner;
 
-    decide(t, e->probed.ok, e->probed.text[0] ? e->probed.text : "the self-test failed without a reason");
+    t->proven = e->probed.ok;
+    if (!t->proven)
+        decide(t, false, e->probed.text[0] ? e->probed.text : "the self-test failed without a reason");
     clear_slot(t);
 }
 
@@ -83,7 +85,7 @@ static void start(struct selftest *t)
         return;
     if (slots_take(&t->sessions->slots, &t->slot) < 0)
         return; /* tried again as soon as one comes free */
-    t->wanted = false;
+    t->wanted = t->proven = false;
     id_new(&t->id);
     t->step = SELFTEST_STARTING;
     set_timer(t, STEP_SECONDS);
@@ -158,10 +160,15 @@ void selftest_message(struct selftest *t, const struct launch_msg *m)
         set_timer(t, AGAIN_SECONDS);
     } else if (m->op == LAUNCH_EXITED && t->step != SELFTEST_CLEARING) {
         fail(t, "the self-test's holder ended");
-    } else if (m->op == LAUNCH_CLEAN || m->op == LAUNCH_QUARANTINED) {
+    } else if (m->op == LAUNCH_CLEAN) {
         t->step = SELFTEST_IDLE;
+        if (t->proven)
+            decide(t, true, "");
         if (t->passed)
             ev_timer_stop(t->sessions->loop, &t->timer);
+    } else if (m->op == LAUNCH_QUARANTINED) {
+        t->step = SELFTEST_IDLE;
+        decide(t, false, "the processes of the self-test cannot be killed");
     }
 }
 

@@ -21,6 +21,7 @@ struct selftest {
     struct sessions *sessions;
     bool off;    /* by configuration: nothing to test */
     bool passed;
+    bool proven; /* the holder said yes; passed when its slot is clean again */
     bool wanted; /* to be run as soon as a slot is free */
     char verdict[SELFTEST_TEXT_MAX]; /* "ok", "off", "unavailable: <reason>" */
     enum selftest_step step;

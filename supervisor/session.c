@@ -78,12 +78,6 @@ bool session_can_attach(const struct session *s)
     return !s->ending && !s->found && s->state > SESSION_NEW && s->state < SESSION_STOPPING;
 }
 
-uint64_t session_frame_of(const struct session *s, uint64_t n)
-{
-    /* The largest number has a meaning of its own in HOLD_ATTACH; nobody counts that far. */
-    return n >= HOLD_AFTER_DELIVERED - s->base ? HOLD_AFTER_DELIVERED - 1 : s->base + n;
-}
-
 void session_describe(const struct session *s, struct rpc_session *ret)
 {
     *ret = (struct rpc_session){

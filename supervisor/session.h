@@ -52,10 +52,7 @@ struct session {
     bool found;              /* left by an earlier supervisor; its holder has not said yet who it is */
     bool adopted;            /* was found, and is known by now */
 
-    uint64_t frames;    /* made so far, as far as known */
-    uint64_t delivered; /* number of the last frame a browser was sent; valid when delivered_known */
-    bool delivered_known;
-    uint64_t base;      /* frames before those that the present client counts from */
+    uint64_t frames; /* made so far; its holder tells, at most a second late */
 
     struct control *control; /* connection to the holder, NULL: none */
     struct browser *browser; /* who is attached, NULL: nobody */
@@ -82,9 +79,6 @@ bool session_counts(const struct session *s);
 
 /* Somebody may talk to it: its holder runs, and its end was not asked for. */
 bool session_can_attach(const struct session *s);
-
-/* The agent's number of the frame behind which a client goes on that got n frames since it first came. */
-uint64_t session_frame_of(const struct session *s, uint64_t n);
 
 void session_describe(const struct session *s, struct rpc_session *ret); /* strings are borrowed from s */
 

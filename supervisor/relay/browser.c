@@ -39,6 +39,11 @@ void browser_set_timer(struct browser *b, double seconds)
     ev_timer_start(loop, &b->timer);
 }
 
+void browser_log_context(const struct browser *b)
+{
+    log_context(b->request, b->name);
+}
+
 void browser_wants_write(struct browser *b)
 {
     lws_callback_on_writable(b->wsi);
@@ -60,6 +65,12 @@ void browser_kill(struct browser *b)
 
 static void look_whether_alive(struct browser *b, double now)
 {
+    /* Whoever takes nothing or is not read cannot answer a ping either: slow is not dead. */
+    if (b->choked || b->next.waiting || !list_empty(&b->own)) {
+        b->heard = now;
+        browser_set_timer(b, PING_SECONDS);
+        return;
+    }
     if (now - b->heard > DEAD_SECONDS) {
         log_info("browser of %s: no sign of life for %.0f s", b->who.actor, now - b->heard);
         browser_kill(b);
@@ -76,6 +87,7 @@ static void on_timer(struct ev_loop *loop, struct ev_timer *w, int revents)
     struct browser *b = w->data;
 
     (void)revents;
+    browser_log_context(b);
     switch (b->phase) {
     case BROWSER_AUTH:
         browser_refuse(b, CLOSE_AUTH, "The first frame did not come in time");
@@ -94,6 +106,7 @@ static void on_timer(struct ev_loop *loop, struct ev_timer *w, int revents)
         browser_kill(b);
         break;
     }
+    log_context(NULL, NULL);
 }
 
 struct browser *browser_new(struct ws_server *server, struct lws *wsi)
@@ -325,10 +338,6 @@ static int write_next(struct browser *b)
     b->next.waiting = false;
     if (r < 0)
         return -1;
-    if (b->session) {
-        b->session->delivered = b->next.number;
-        b->session->delivered_known = true;
-    }
     relay_pull(b);
     return 0;
 }

@@ -52,6 +52,7 @@ struct browser {
     struct ws_server *server;
     struct lws *wsi;
     enum browser_phase phase;
+    char request[ID_TEXT_LEN + 1], name[ID_TEXT_LEN + 1]; /* for the log: nginx's id of the handshake, the session; or "" */
     struct handshake who;
     struct auth auth;
     struct ev_timer timer; /* the phase's deadline; OPEN: the next look whether the browser lives */
@@ -77,7 +78,6 @@ struct browser {
     struct peer holder;
     struct session *session; /* NULL: not joined, or gone */
     bool fresh;              /* did not say how far it got */
-    uint64_t after;          /* what it was joined with */
     bool orphan;             /* its session is gone; what is under way still comes */
 };
 
@@ -100,6 +100,7 @@ void browser_kill(struct browser *b); /* ends the connection without words */
 int browser_queue(struct browser *b, const struct buf *text); /* 0; -1 no memory: it was killed */
 void browser_set_timer(struct browser *b, double seconds);
 void browser_wants_write(struct browser *b);
+void browser_log_context(const struct browser *b); /* lines written from now on are about it */
 
 /* The conversation (relay.c). */
 void relay_join(struct browser *b, struct session *s);

@@ -12,14 +12,14 @@
 
 #define JOIN_SECONDS 10.
 #define OPEN_SECONDS 60.       /* until the first look whether the browser lives */
-#define ORPHAN_SECONDS 30.     /* for what is under way from a session that is gone */
+#define ORPHAN_SECONDS 300.    /* for what is under way from a session that is gone */
 #define HIGH_WATER (256u << 10) /* bytes on the way to the holder at which the browser is not read any more */
 #define LOW_WATER (64u << 10)
 #define MOST_QUEUED (HIGH_WATER + HOLD_MAX_PAYLOAD + FRAME_HEADER) /* one whole message more than the mark */
 
 static void lose_holder(struct browser *b, const char *why)
 {
-    log_info("session of %s: the holder's end of a conversation is lost: %s", b->who.actor, why);
+    log_info("the holder's end of a conversation of %s is lost: %s", b->who.actor, why);
     browser_refuse(b, CLOSE_UNREACHABLE, "The agent cannot be reached");
 }
 
@@ -34,7 +34,7 @@ static void say_hello(struct browser *b, const struct hold_event *e)
     if (b->fresh)
         frame_put_auth_ok(&text);
     else
-        frame_put_resumed(&text, b->auth.received + 1);
+        frame_put_resumed(&text, e->attached.from);
     if (browser_queue(b, &text) < 0 || b->fresh || !e->attached.lost)
         return;
     frame_put_gap(&gap, e->attached.lost);
@@ -46,8 +46,6 @@ static int on_attached(struct browser *b, const struct hold_event *e)
 {
     if (b->phase != BROWSER_JOINING)
         return -1;
-    if (b->fresh && b->session)
-        b->session->base = e->attached.from - 1;
     b->phase = BROWSER_OPEN;
     browser_set_timer(b, OPEN_SECONDS);
     say_hello(b, e);
@@ -62,8 +60,6 @@ static int on_frame(struct browser *b, const void *payload, const struct hold_ev
     b->next.number = e->frame.number;
     b->next.at = (size_t)((const char *)payload - b->holder.in.in.data) + e->frame.offset;
     b->next.len = e->frame.len;
-    if (b->session && e->frame.number > b->session->frames)
-        b->session->frames = e->frame.number;
     browser_wants_write(b);
     return 0;
 }
@@ -125,7 +121,9 @@ void relay_pull(struct browser *b)
 
 static void on_readable(struct peer *p)
 {
+    browser_log_context(p->owner);
     relay_pull(p->owner);
+    log_context(NULL, NULL);
 }
 
 static void on_sent(struct peer *p)
@@ -155,24 +153,18 @@ int relay_send(struct browser *b, struct buf *message)
     return 0;
 }
 
-static uint64_t starting_point(const struct browser *b, const struct session *s)
-{
-    if (!b->fresh)
-        return session_frame_of(s, b->auth.received);
-    return s->delivered_known ? s->delivered : HOLD_AFTER_DELIVERED;
-}
-
 static int attach(struct browser *b, struct session *s, struct err *err)
 {
     struct supervisor *sv = b->server->supervisor;
     char path[SESSIONS_PATH_MAX];
+    uint64_t after;
 
     sessions_holder_path(&sv->sessions, s->slot, path);
     if (peer_connect(&b->holder, sv->loop, path, HOLD_MAX_PAYLOAD, MOST_QUEUED, &peer_events, b, err) < 0)
         return -1;
     b->fresh = !b->auth.resumes;
-    b->after = starting_point(b, s);
-    if (peer_send(&b->holder, HOLD_ATTACH, &b->after, sizeof(b->after)) < 0)
+    after = b->fresh ? HOLD_AFTER_DELIVERED : b->auth.received;
+    if (peer_send(&b->holder, HOLD_ATTACH, &after, sizeof(after)) < 0)
         return err_set(err, ERR_UNAVAILABLE, 0, "the holder does not listen");
     return 0;
 }
@@ -183,8 +175,7 @@ void relay_join(struct browser *b, struct session *s)
     struct err err;
 
     if (!session_can_attach(s) || attach(b, s, &err) < 0) {
-        log_info("session %s: out of reach for its browser: %s", s->name,
-                 session_can_attach(s) ? err.msg : session_state_name(s->state));
+        log_info("out of reach for its browser: %s", session_can_attach(s) ? err.msg : session_state_name(s->state));
         browser_refuse(b, CLOSE_UNREACHABLE, "The agent cannot be reached");
         return;
     }

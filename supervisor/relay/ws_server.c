@@ -49,7 +49,18 @@ static void copy_custom(struct lws *wsi, const char *name, char out[HEADER_TEXT]
         out[0] = '\0';
 }
 
-static int judge(struct ws_server *ws, struct lws *wsi, struct handshake *ret, struct err *err)
+static void copy_request_id(struct lws *wsi, char out[ID_TEXT_LEN + 1])
+{
+    char text[HEADER_TEXT];
+    struct id id;
+
+    copy_custom(wsi, "x-request-id:", text);
+    out[0] = '\0';
+    if (id_parse(text, &id) == 0)
+        id_format(&id, out);
+}
+
+static int judge(struct ws_server *ws, struct lws *wsi, char request[ID_TEXT_LEN + 1], struct handshake *ret, struct err *err)
 {
     struct header_texts t = { 0 };
     struct handshake_request r = { t.path, t.surface, t.token, t.address, t.origin, t.host };
@@ -60,6 +71,8 @@ static int judge(struct ws_server *ws, struct lws *wsi, struct handshake *ret, s
     copy_known(wsi, WSI_TOKEN_HTTP_X_REAL_IP, t.address);
     copy_custom(wsi, "x-agentsim-surface:", t.surface);
     copy_custom(wsi, "x-agent-simulator-token:", t.token);
+    copy_request_id(wsi, request);
+    log_context(request, NULL);
     if (handshake_judge(ws->supervisor->config, &r, ret, err) == 0)
         return 0;
     log_info("websocket: refused %s: %s", t.path, err->msg);
@@ -83,15 +96,16 @@ static int answer(struct lws *wsi, int status, const char *detail)
 }
 
 /* 0: upgrade, -1: refused and answered. */
-static int on_upgrade(struct lws *wsi, const char *to)
+static int on_upgrade(struct browser *b, struct lws *wsi, const char *to)
 {
-    struct browser *b = lws_get_opaque_user_data(wsi);
     struct err err;
 
-    if (!b || strcasecmp(to, "websocket") != 0)
+    if (strcasecmp(to, "websocket") != 0)
         return answer(wsi, 403, "This address speaks WebSocket only");
-    if (judge(b->server, wsi, &b->who, &err) < 0)
+    if (judge(b->server, wsi, b->request, &b->who, &err) < 0)
         return answer(wsi, err_http_status(err.kind), err.msg);
+    if (b->who.id_valid)
+        id_format(&b->who.id, b->name);
     return 0;
 }
 
@@ -111,22 +125,11 @@ static int on_connection(struct lws *wsi)
 
 /* ---- routing only: one line per reason ---- */
 
-static int on_event(struct lws *wsi, enum lws_callback_reasons why, void *user, void *in, size_t len)
+static int on_browser_event(struct browser *b, struct lws *wsi, enum lws_callback_reasons why, void *in, size_t len)
 {
-    struct browser *b = lws_get_opaque_user_data(wsi);
-
-    (void)user;
     switch ((int)why) {
-    case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
-        return on_connection(wsi);
     case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
-        return on_upgrade(wsi, in);
-    case LWS_CALLBACK_HTTP:
-        return answer(wsi, 404, "Not Found");
-    }
-    if (!b)
-        return 0;
-    switch ((int)why) {
+        return on_upgrade(b, wsi, in);
     case LWS_CALLBACK_ESTABLISHED:
         browser_opened(b);
         return 0;
@@ -151,6 +154,24 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons why, void *user, 
         return 0;
     }
     return 0;
+}
+
+static int on_event(struct lws *wsi, enum lws_callback_reasons why, void *user, void *in, size_t len)
+{
+    struct browser *b = lws_get_opaque_user_data(wsi);
+    int r;
+
+    (void)user;
+    if (why == LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED)
+        return on_connection(wsi);
+    if (why == LWS_CALLBACK_HTTP)
+        return answer(wsi, 404, "Not Found");
+    if (!b)
+        return 0;
+    browser_log_context(b);
+    r = on_browser_event(b, wsi, why, in, len);
+    log_context(NULL, NULL);
+    return r;
 }
 
 /* ---- life ---- */

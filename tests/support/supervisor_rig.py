@@ -3,6 +3,7 @@ The messages are those of shared/ipc (rpc.h, hold.h, launch.h, frame.h, wire.h),
 from __future__ import annotations
 
 import array
+import json
 import os
 import pathlib
 import queue
@@ -16,6 +17,8 @@ import threading
 import time
 import uuid
 
+from websockets.exceptions import ConnectionClosed
+from websockets.frames import Frame, Opcode
 from websockets.sync.client import unix_connect
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -136,7 +139,8 @@ class Holder:
         self.session = self.claims = session  # claims: the id it says it has
         self.lock = threading.RLock()
         self.actor, self.started, self.expires = "", 0, 0
-        self.phase_now, self.frames, self.first_kept, self.delivered = WAITING, [], 1, 0
+        self.phase_now, self.frames, self.first_kept, self.delivered = WAITING, [], 1, 0  # places in frames, from 1
+        self.shift = 0  # frames before the one that the present client counts as its first
         self.control = self.attached = None
         self.reached = 0
         self.attaches, self.heard, self.ends, self.others = [], queue.Queue(), queue.Queue(), queue.Queue()
@@ -204,12 +208,16 @@ class Holder:
             recv_message(sock)
             return
         with self.lock:
-            start = self.delivered if after == AFTER_DELIVERED else min(after, len(self.frames))
-            lost = max(0, self.first_kept - 1 - start)
+            if after == AFTER_DELIVERED:
+                after, self.shift = 0, self.delivered
+            after = min(after, len(self.frames) - self.shift)
+            lost = max(0, self.first_kept - 1 - self.shift - after)
+            self.shift += lost
             self.attached = sock
-            send_message(sock, ATTACHED, u64(start + lost + 1) + u64(lost))
-            for number in range(start + lost + 1, len(self.frames) + 1):
-                self._send_frame(number)
+            send_message(sock, ATTACHED, u64(after + 1) + u64(lost))
+            self._tell_phase()
+            for place in range(self.shift + after + 1, len(self.frames) + 1):
+                self._send_frame(place)
         while self.reads.wait() and (message := recv_message(sock)) is not None:
             kind, payload = message
             assert kind == SEND
@@ -219,10 +227,10 @@ class Holder:
                 self.attached = None
                 self.reached += 1
 
-    def _send_frame(self, number):
+    def _send_frame(self, place):
         try:
-            send_message(self.attached, FRAME, u64(number) + text(self.frames[number - 1]))
-            self.delivered = number
+            send_message(self.attached, FRAME, u64(place - self.shift) + text(self.frames[place - 1]))
+            self.delivered = place
         except OSError:
             pass
 
@@ -396,7 +404,7 @@ class Rig:
                 self.process.kill()
                 raise AssertionError("the supervisor did not stop\n" + self.log_text()) from None
         self.launcher.listener.close()
-        for holder in self.launcher.holders.values():
+        for holder in list(self.launcher.holders.values()):
             holder.close()
         log = self.log_text()
         self.log.close()
@@ -477,3 +485,71 @@ class Rig:
     def internal_socket(self, session, token="s3cret", **kw):
         headers = {"X-Agent-Simulator-Token": token} if token is not None else {}
         return self.socket(session, f"/sessions/{session}/ws", surface="internal", headers=headers, **kw)
+
+
+# ---- browsers ----
+
+HELLO = {"type": "auth", "githubSession": ""}
+
+
+def greet(ws, **more):
+    ws.send(json.dumps({**HELLO, **more}))
+    return json.loads(ws.recv(timeout=10))
+
+
+def close_code(ws, seconds=20):
+    """Reads on until the close; the code, and the frames before it."""
+    frames = []
+    try:
+        while True:
+            frames.append(ws.recv(timeout=seconds))
+    except ConnectionClosed as closed:
+        return (closed.rcvd.code if closed.rcvd else 1006), frames
+
+
+def refused(ws):
+    """The one error frame, then the code."""
+    code, frames = close_code(ws)
+    assert len(frames) == 1, frames
+    frame = json.loads(frames[0])
+    assert frame["type"] == "error" and frame["message"]
+    return code
+
+
+def raw_browser(rig, session):
+    """A browser that shook hands and signed in, as a bare socket that reads only when told."""
+    raw = socket.socket(socket.AF_UNIX)
+    raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    raw.settimeout(30)
+    raw.connect(str(rig.dir / "ws.sock"))
+    raw.sendall(f"GET /besser_api/simulation/{session}/ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nX-Real-IP: 127.0.0.1\r\n\r\n".encode())
+    answer = b""
+    while b"\r\n\r\n" not in answer:
+        answer += raw.recv(1)
+    raw.sendall(Frame(Opcode.TEXT, json.dumps(HELLO).encode()).serialize(mask=True))
+    return raw
+
+
+def read_raw_frame(raw, buffered):
+    def need(n):
+        while len(buffered) < n:
+            part = raw.recv(65536)
+            assert part, "closed"
+            buffered.extend(part)
+        data = bytes(buffered[:n])
+        del buffered[:n]
+        return data
+
+    first, length = need(2)
+    if length == 126:
+        length = struct.unpack("!H", need(2))[0]
+    elif length == 127:
+        length = struct.unpack("!Q", need(8))[0]
+    return first & 15, need(length)
+
+
+def rss_mib(rig):
+    for line in open(f"/proc/{rig.process.pid}/status"):
+        if line.startswith("VmRSS"):
+            return int(line.split()[1]) / 1024

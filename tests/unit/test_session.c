@@ -110,20 +110,6 @@ static void who_was_left_or_ends_does_not_count_for_the_cap(void **state)
     assert_false(session_can_attach(s));
 }
 
-static void counts_of_a_later_client_start_at_its_base(void **state)
-{
-    struct session *s = *state;
-
-    assert_int_equal(session_frame_of(s, 0), 0);
-    assert_int_equal(session_frame_of(s, 5), 5);
-    s->base = 10;
-    assert_int_equal(session_frame_of(s, 3), 13);
-    assert_true(session_frame_of(s, UINT64_MAX) == UINT64_MAX - 1); /* never the number with a meaning */
-    assert_true(session_frame_of(s, UINT64_MAX - 10) == UINT64_MAX - 1);
-    s->base = 0;
-    assert_true(session_frame_of(s, UINT64_MAX) == UINT64_MAX - 1);
-}
-
 static void a_description_tells_state_and_reason(void **state)
 {
     struct session *s = *state;
@@ -160,7 +146,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(nothing_comes_back_from_its_end, setup, teardown),
         cmocka_unit_test_setup_teardown(a_browser_may_come_before_the_agent_is_ready, setup, teardown),
         cmocka_unit_test_setup_teardown(who_was_left_or_ends_does_not_count_for_the_cap, setup, teardown),
-        cmocka_unit_test_setup_teardown(counts_of_a_later_client_start_at_its_base, setup, teardown),
         cmocka_unit_test_setup_teardown(a_description_tells_state_and_reason, setup, teardown),
         cmocka_unit_test(without_memory_there_is_no_session),
     };
