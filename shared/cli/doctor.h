@@ -27,8 +27,9 @@ extern const unsigned doctor_checks_len;
  * DOCTOR_OK: sessions will start. */
 void doctor_try_sandbox(const struct config *c, struct doctor_result *ret);
 
-/* Runs argv (NULL-terminated, argv[0] a path) with the service's environment as uid (0 = as we are), standard output
- * and error into out, at most timeout_ms: its exit status, or -1 when it did not start, died or was too slow. */
-int doctor_run(char *const argv[], unsigned uid, int timeout_ms, struct buf *out);
+/* Runs argv (NULL-terminated, argv[0] a path) as uid (0 = as we are) with the settings of c (NULL: none) as its
+ * environment, standard output and error into out, at most timeout_ms: its exit status, or -1 when it did not start,
+ * died or was too slow. */
+int doctor_run(const struct config *c, char *const argv[], unsigned uid, int timeout_ms, struct buf *out);
 
 #endif

@@ -109,7 +109,7 @@ static void check_bubblewrap(const struct config *c, struct doctor_result *r)
 
     (void)c;
     buf_init(&out, 65536);
-    if (doctor_run(argv, 0, PROBE_MS, &out) == 0 && out.data && str_starts(out.data, "bubblewrap ")) {
+    if (doctor_run(NULL, argv, 0, PROBE_MS, &out) == 0 && out.data && str_starts(out.data, "bubblewrap ")) {
         major = strtoul(out.data + strlen("bubblewrap "), &end, 10);
         minor = *end == '.' ? strtoul(end + 1, &end, 10) : 0;
     }
@@ -185,7 +185,7 @@ static void check_runtime(const struct config *c, struct doctor_result *r)
     auto_buf struct buf out;
 
     buf_init(&out, 65536);
-    if (doctor_run(argv, session_user(c), PROBE_MS, &out) == 0 && out.data) {
+    if (doctor_run(NULL, argv, session_user(c), PROBE_MS, &out) == 0 && out.data) {
         SET(r->found, "Python %.*s", (int)strcspn(out.data, "\n"), out.data);
         return;
     }
@@ -353,7 +353,7 @@ void doctor_try_sandbox(const struct config *c, struct doctor_result *ret)
         return;
     }
     buf_init(&out, 65536);
-    status = program ? doctor_run(argv, (unsigned)c->session_uid_base, 2 * PROBE_MS, &out) : -1;
+    status = program ? doctor_run(c, argv, (unsigned)c->session_uid_base, 2 * PROBE_MS, &out) : -1;
     if (status == 0) {
         SET(ret->found, "OK");
         return;

@@ -13,10 +13,8 @@
 #define OUTPUT_MAX 8192
 
 /* Only async-signal-safe calls; 126 tells "not allowed to become that user", 127 "no such program". */
-static void child(char *const argv[], unsigned uid, int output)
+static void child(char *const argv[], char *const env[], unsigned uid, int output)
 {
-    char path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", lang[] = "LC_ALL=C.UTF-8";
-    char *const env[] = { path, lang, NULL };
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
     dup2(null, STDIN_FILENO);
@@ -53,7 +51,7 @@ static bool drain(int fd, int64_t deadline, struct buf *out)
     }
 }
 
-int doctor_run(char *const argv[], unsigned uid, int timeout_ms, struct buf *out)
+static int run_in(char *const argv[], char *const env[], unsigned uid, int timeout_ms, struct buf *out)
 {
     int64_t deadline = time_mono_ms() + timeout_ms;
     int fds[2], status = 0;
@@ -63,7 +61,7 @@ int doctor_run(char *const argv[], unsigned uid, int timeout_ms, struct buf *out
         return -1;
     pid = fork();
     if (pid == 0)
-        child(argv, uid, fds[1]);
+        child(argv, env, uid, fds[1]);
     close(fds[1]);
     if (pid > 0 && !drain(fds[0], deadline, out))
         kill(-pid, SIGKILL);
@@ -71,4 +69,28 @@ int doctor_run(char *const argv[], unsigned uid, int timeout_ms, struct buf *out
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+int doctor_run(const struct config *c, char *const argv[], unsigned uid, int timeout_ms, struct buf *out)
+{
+    char path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", lang[] = "LC_ALL=C.UTF-8";
+    char **settings = NULL, **env;
+    size_t n = 0, i;
+    int r = -1;
+
+    if (c && config_public_env(c, &settings, NULL) < 0)
+        return -1;
+    while (settings && settings[n])
+        n++;
+    env = mem_zalloc(n + 3, sizeof(*env));
+    if (env) {
+        env[0] = path;
+        env[1] = lang;
+        for (i = 0; i < n; i++)
+            env[i + 2] = settings[i];
+        r = run_in(argv, env, uid, timeout_ms, out);
+    }
+    mem_free(env);
+    config_env_free(settings);
+    return r;
 }
