@@ -2,9 +2,35 @@
 
 #include <stdint.h>
 
-#include "shared/base/buf.h"
 #include "shared/base/mem.h"
+#include "shared/diagram/text.h"
+#include "shared/gui/emit.h"
+#include "shared/gui/read.h"
 #include "shared/python/emit.h"
+
+static int add_statements(const struct gui *g, unsigned indent, struct buf *out, struct err *err)
+{
+    struct gui_object *model = NULL;
+    int rc = gui_read(&g->design, &model, err);
+
+    if (rc == 0)
+        rc = gui_emit(model, indent, out, err);
+    gui_object_free(model);
+    return rc < 0 && err && err->kind == ERR_BAD_REQUEST ? err_wrap(err, "GUI \"%s\"", SHOWN(g->gui_id)) : rc;
+}
+
+static void add_settings(const struct gui *g, struct buf *out)
+{
+    buf_add_str(out, "gui = AgentGUI(model=gui_model, gui_id=");
+    py_str(out, g->gui_id);
+    buf_add_str(out, ", persist=");
+    py_bool(out, g->persist);
+    if (g->width && *g->width) {
+        buf_add_str(out, ", width=");
+        py_str(out, g->width);
+    }
+    buf_add_str(out, ")\n");
+}
 
 int gui_module_text(const struct gui *g, char **ret, struct err *err)
 {
@@ -12,29 +38,26 @@ int gui_module_text(const struct gui *g, char **ret, struct err *err)
     char *made;
 
     buf_init(&text, SIZE_MAX / 2);
-    buf_add_str(&text, "from baf.core.gui.agent_gui import AgentGUI\n"
-                       "from besser.BUML.metamodel.gui.graphical_ui import GUIModel, Module\n"
+    buf_add_str(&text, "#############\n"
+                       "# GUI MODEL #\n"
+                       "#############\n"
                        "\n"
-                       "gui_model = GUIModel(\n"
-                       "    name='GUI',\n"
-                       "    package='',\n"
-                       "    versionCode='1.0',\n"
-                       "    versionName='1.0',\n"
-                       "    modules={Module(name='GUI_Module', screens=set())},\n"
-                       "    description='GUI',\n"
-                       ")\n"
-                       "gui = AgentGUI(model=gui_model, gui_id=");
-    py_str(&text, g->gui_id);
-    buf_add_str(&text, ", persist=");
-    py_bool(&text, g->persist);
-    if (g->width && *g->width) {
-        buf_add_str(&text, ", width=");
-        py_str(&text, g->width);
-    }
-    buf_add_str(&text, ")\n");
+                       "from baf.core.gui.agent_gui import AgentGUI\n");
+    if (add_statements(g, 0, &text, err) < 0)
+        return -1;
+    buf_add_char(&text, '\n');
+    add_settings(g, &text);
     made = buf_steal(&text, NULL);
     if (!made)
         return err_nomem(err);
     *ret = made;
     return 0;
+}
+
+int gui_builder_text(const struct gui *g, const char *function, struct buf *out, struct err *err)
+{
+    buf_add_fmt(out, "def %s():\n", function);
+    if (add_statements(g, 4, out, err) < 0)
+        return -1;
+    return buf_add_str(out, "    return gui_model\n") < 0 ? err_nomem(err) : 0;
 }
