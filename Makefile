@@ -8,7 +8,7 @@
 #   fcgi, fcgi/handlers                    agentsim-fcgi
 #   supervisor, supervisor/relay           agentsim-supervisor
 #   supervisor/launcher                    agentsim-launcher
-#   supervisor/holder, supervisor/sandbox  agentsim-holder
+#   supervisor/holder, sandbox, egress     agentsim-holder
 #   supervisor/keeper                      agentsim-keeper
 #   supervisor/sandbox/pid1                agentsim-pid1      (static)
 #   tests/unit/test_X.c                    one cmocka program each, linked with all rooms but their main.c
@@ -51,7 +51,7 @@ JAIL_SRC := $(wildcard shared/python/jail/*.c)
 FCGI_SRC := $(wildcard fcgi/*.c fcgi/handlers/*.c)
 SUPERVISOR_SRC := $(wildcard supervisor/*.c supervisor/relay/*.c)
 LAUNCHER_SRC := $(wildcard supervisor/launcher/*.c)
-HOLDER_SRC := $(wildcard supervisor/holder/*.c supervisor/sandbox/*.c)
+HOLDER_SRC := $(wildcard supervisor/holder/*.c supervisor/sandbox/*.c supervisor/egress/*.c)
 KEEPER_SRC := $(wildcard supervisor/keeper/*.c)
 PID1_SRC := $(wildcard supervisor/sandbox/pid1/*.c)
 ROOMS_SRC := $(SHARED_SRC) $(CLI_SRC) $(FCGI_SRC) $(SUPERVISOR_SRC) $(LAUNCHER_SRC) $(HOLDER_SRC) $(KEEPER_SRC)
