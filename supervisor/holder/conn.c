@@ -9,6 +9,7 @@
 #include "supervisor/holder/holder.h"
 
 #define FIRST_MESSAGE_S 10.0
+#define DRAIN_S 10.0
 #define CONNS_MAX 64
 #define OUT_MAX ((size_t)FRAME_MAX + ((size_t)1 << 20))
 
@@ -74,6 +75,28 @@ void conn_bury(struct holder *h)
     }
 }
 
+/* A peer in the middle of its own words would hear of a broken pipe before it reads ours. */
+static void said_all(struct conn *c)
+{
+    if (!c->drain) {
+        conn_close(c);
+        return;
+    }
+    (void)shutdown(c->fd, SHUT_WR);
+    ev_timer_stop(c->holder->loop, &c->patience);
+    ev_timer_set(&c->patience, DRAIN_S, 0);
+    ev_timer_start(c->holder->loop, &c->patience);
+}
+
+static void discard(struct conn *c)
+{
+    char chunk[16384];
+    ssize_t n = recv(c->fd, chunk, sizeof(chunk), MSG_DONTWAIT);
+
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+        conn_close(c);
+}
+
 static void flush(struct conn *c)
 {
     if (frame_writer_flush(&c->out, c->fd) < 0) {
@@ -85,7 +108,7 @@ static void flush(struct conn *c)
     else
         ev_io_stop(c->holder->loop, &c->writer);
     if (c->last && !frame_writer_pending(&c->out))
-        conn_close(c);
+        said_all(c);
     else if (c->role && c->role->sent)
         c->role->sent(c);
 }
@@ -108,7 +131,10 @@ void conn_finish(struct conn *c)
     if (c->fd < 0)
         return;
     c->last = true;
-    ev_io_stop(c->holder->loop, &c->reader);
+    if (c->drain)
+        ev_io_start(c->holder->loop, &c->reader);
+    else
+        ev_io_stop(c->holder->loop, &c->reader);
     ev_io_start(c->holder->loop, &c->writer);
 }
 
@@ -120,6 +146,7 @@ void conn_fail(struct conn *c, const struct err *err)
     wire_put_u32(&b, err->kind);
     wire_put_u32(&b, 0);
     wire_put_str(&b, err->msg);
+    c->drain = true;
     if (conn_put(c, HOLD_FAILED, &b) < 0)
         conn_close(c);
     else
@@ -188,7 +215,9 @@ static void on_readable(struct ev_loop *loop, ev_io *w, int events)
 
     (void)loop;
     (void)events;
-    if (frame_reader_fill(&c->in, c->fd, &err) <= 0)
+    if (c->last)
+        discard(c);
+    else if (frame_reader_fill(&c->in, c->fd, &err) <= 0)
         conn_close(c);
     else
         handle_all(c);

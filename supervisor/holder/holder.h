@@ -48,6 +48,7 @@ struct conn {
     struct frame_writer out;
     bool paused; /* messages wait until conn_resume() */
     bool last;   /* ends when everything is sent */
+    bool drain;  /* then what still comes in is read and dropped until the peer ends it */
 };
 
 struct agent {

@@ -191,6 +191,8 @@ static int set_up(struct launcher *l, const char *config_file, int *ret_listen, 
     log_setup("agentsim-launcher", !strcmp(l->config.log, "json"), level);
     mem_wipe(l->config.api_token, strlen(l->config.api_token)); /* nothing here needs a secret */
     mem_wipe(l->config.github_client_secret, strlen(l->config.github_client_secret));
+    if (geteuid() != 0)
+        return err_set(err, ERR_INTERNAL, 0, "the launcher needs root: it starts sessions under users of their own");
     l->n = (uint32_t)l->config.max_sessions; /* the supervisor counts the same */
     umask(022);
     if (find_service(l, err) < 0 || make_dirs(l, err) < 0 || make_env(l, err) < 0 ||

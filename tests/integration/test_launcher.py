@@ -75,10 +75,8 @@ def test_the_end_of_a_holder_is_told(slots):
     slots.stop(0)
 
 
-def test_a_holder_that_cannot_be_started_leaves_a_clean_slot(tmp_path):
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    with Slots(UID, AGENT_SIMULATOR_PROGRAM_DIR=str(folder)) as slots:
+def test_a_holder_that_cannot_be_started_leaves_a_clean_slot():
+    with Slots(UID, AGENT_SIMULATOR_PROGRAM_DIR="/nonexistent") as slots:
         slots.send(wire.START, 0, uuid.uuid4())
         op, slot, _, value, _ = slots.recv()
         assert (op, slot, value) == (wire.FAILED, 0, 2)
@@ -251,9 +249,10 @@ def test_a_supervisor_that_does_not_read_is_dropped(slots):
     slots.connect()
 
 
-def test_it_does_not_start_without_root(tmp_path):
+def test_it_does_not_start_without_root():
     done = subprocess.run([wire.BUILD / "bin" / "agentsim-launcher"], user=65534, group=65534, extra_groups=[],
-                          env={"AGENT_SIMULATOR_STATE_DIR": str(tmp_path / "s"), "AGENT_SIMULATOR_USER": "nobody",
-                               "AGENT_SIMULATOR_RUNTIME_DIR": str(tmp_path / "r")},
+                          env={"AGENT_SIMULATOR_STATE_DIR": "/tmp/agentsim-none", "AGENT_SIMULATOR_USER": "nobody",
+                               "AGENT_SIMULATOR_RUNTIME_DIR": "/tmp/agentsim-none"},
                           capture_output=True, text=True, timeout=20, check=False)
     assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert not pathlib.Path("/tmp/agentsim-none").exists()

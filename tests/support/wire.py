@@ -387,7 +387,7 @@ class Slots:
         self.sock.settimeout(timeout)
         data = self.sock.recv(64)
         if not data:
-            raise Closed
+            raise Closed(self.log.read_text()[-1500:])
         magic, op, slot, state, value, session = struct.unpack("=IIIIq16s", data)
         assert magic == MAGIC
         return op, slot, state, value, uuid.UUID(bytes=session)

@@ -165,7 +165,7 @@ static void a_gap_is_counted_once_and_moves_no_number(void **state)
 static void nothing_undelivered_goes_while_attached(void **state)
 {
     struct journal j;
-    char text[8];
+    char text[16];
     int i;
 
     (void)state;
