@@ -5,6 +5,7 @@
 #include "shared/base/str.h"
 #include "shared/diagram/check.h"
 #include "shared/diagram/read.h"
+#include "shared/generate/program.h"
 #include "shared/python/parser.h"
 
 void compiled_release(struct compiled *c)
@@ -18,38 +19,51 @@ void compiled_release(struct compiled *c)
     *c = (struct compiled){ 0 };
 }
 
-/* A program that Python would not take must not reach a sandbox [7.9]. What the diagram can do to
- * bring that about are sizes and code that is right alone but not below other code, so the answer
- * is a refusal. */
-static int check_file(struct python_parser *parser, const struct bundle_file *file, struct findings *f, struct err *err)
+/* A program that Python would not take must not reach a sandbox [7.9]. With code in the diagram it can be that code:
+ * some of what is right alone is wrong below other statements, imports from __future__ for one. Else it is our fault.
+ */
+static int judge(const struct model *m, const struct bundle_file *file, const struct python_facts *facts,
+                 struct findings *f, struct err *err)
+{
+    const char *why = facts->error ? facts->error : "";
+
+    if (facts->valid)
+        return 0;
+    if (!program_has_user_code(m))
+        return err_set(err, ERR_INTERNAL, 0, "%s is not valid, line %d: %s", file->path, facts->error_line, why);
+    finding_add(f, FINDING_ERROR, 28, "",
+                "Code of this diagram is right alone, but not in a program with other code: %s", why);
+    return 0;
+}
+
+static int check_file(struct python_parser *parser, const struct model *m, const struct bundle_file *file,
+                      struct findings *f, struct err *err)
 {
     struct python_facts facts = { 0 };
-    bool valid;
+    int result;
 
     if (!str_ends(file->path, ".py"))
         return 0;
     if (file->size > PYTHON_SOURCE_MAX) {
         finding_add(f, FINDING_ERROR, 0, "",
-                    "The program of this diagram is too large: %s has %zu bytes, %u are possible.", file->path,
+                    "The program of this diagram is too large: %s has %zu bytes, %u are possible", file->path,
                     file->size, PYTHON_SOURCE_MAX);
         return 0;
     }
     if (python_parse(parser, file->content, file->size, &facts, err) < 0)
         return -1;
-    valid = facts.valid;
-    if (!valid)
-        err_set(err, ERR_INTERNAL, 0, "%s is not valid, line %d: %s", file->path, facts.error_line,
-                facts.error ? facts.error : "");
+    result = judge(m, file, &facts, f, err);
     python_facts_release(&facts);
-    return valid ? 0 : -1;
+    return result;
 }
 
-static int check_bundle(struct python_parser *parser, const struct bundle *b, struct findings *f, struct err *err)
+static int check_bundle(struct python_parser *parser, const struct model *m, const struct bundle *b, struct findings *f,
+                        struct err *err)
 {
     size_t i;
 
     for (i = 0; i < b->files_len; i++)
-        if (strcmp(b->files[i].path, "tools.py") != 0 && check_file(parser, &b->files[i], f, err) < 0)
+        if (strcmp(b->files[i].path, "tools.py") != 0 && check_file(parser, m, &b->files[i], f, err) < 0)
             return -1;
     return 0;
 }
@@ -73,7 +87,7 @@ static int build(struct python_parser *parser, const struct generate_options *o,
         err_clear(err);
         return 0;
     }
-    return check_bundle(parser, &c->bundle, &c->findings, err);
+    return check_bundle(parser, &c->model, &c->bundle, &c->findings, err);
 }
 
 int compile_diagram(const cJSON *request, struct python_parser *parser, const struct generate_options *o,

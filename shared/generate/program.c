@@ -98,6 +98,7 @@ int generate_program(const struct model *m, const struct generate_options *o, ch
     int result;
 
     program_init(&p, m, o, err);
+    program_decide_speech(&p);
     result = choose_names(&p);
     if (result == 0)
         result = write_main_part(&p);

@@ -22,6 +22,7 @@ struct program {
     char *prefix;             /* of private names, owned; "" without user code */
     bool user_code;           /* custom code or conditions share the file */
     bool guards_name;         /* user code knows __name__: the main guard is decided before it */
+    bool speech_input, speech_output;
     uint64_t imports, helpers; /* bits of the rows in use */
     uint32_t providers;        /* bits of provider.h's rows in use */
     /* Names of the model's objects by their index, borrowed from names; the arrays are owned. */
@@ -34,6 +35,7 @@ struct program {
 };
 
 /* program_names.c */
+bool program_has_user_code(const struct model *m); /* custom code or conditions */
 int program_choose_prefix(struct program *p); /* sets user_code, guards_name and prefix */
 int program_name_objects(struct program *p);
 int program_publish_names(struct program *p); /* what user code may call things [7.7] */
@@ -52,6 +54,7 @@ void program_write_imports(struct program *p, struct code_writer *w);
 void program_write_helpers(struct program *p, struct code_writer *w); /* before imports: helpers need some */
 
 /* program_parts.c, program_reasoning.c */
+void program_decide_speech(struct program *p);
 int program_write_agent(struct program *p);    /* agent, platform, speech, RAGs, GUIs, classifier, LLMs, database */
 int program_write_reasoning(struct program *p); /* tools, skills, workspaces */
 int program_write_intents(struct program *p);

@@ -40,6 +40,11 @@ static bool is_there(const char *source, void *context)
     return true;
 }
 
+bool program_has_user_code(const struct model *m)
+{
+    return any_code(m, is_there, NULL);
+}
+
 static bool holds(const char *source, void *word)
 {
     return strstr(source, word);
@@ -66,7 +71,7 @@ int program_choose_prefix(struct program *p)
     size_t i, run = 0;
 
     buf_init(&made, SIZE_MAX / 2);
-    p->user_code = any_code(p->model, is_there, NULL);
+    p->user_code = program_has_user_code(p->model);
     if (p->user_code) {
         char name[] = "__name__";
 
@@ -382,7 +387,6 @@ static void publish(struct program *p, const struct map *functions, const char *
 
 static int publish_fixed(struct program *p, const struct map *functions)
 {
-    const struct settings *s = &p->model->settings;
     const struct llm_provider *provider;
     size_t i;
 
@@ -391,7 +395,7 @@ static int publish_fixed(struct program *p, const struct map *functions)
 
         if (!target)
             return -1;
-        if ((fixed_names[i].speech_input && !s->speech_input) || (fixed_names[i].speech_output && !s->speech_output))
+        if ((fixed_names[i].speech_input && !p->speech_input) || (fixed_names[i].speech_output && !p->speech_output))
             continue;
         if (defined_later(functions, fixed_names[i].name))
             continue;

@@ -1,4 +1,5 @@
 #include <string.h>
+#include <strings.h>
 
 #include "shared/base/mem.h"
 #include "shared/base/str.h"
@@ -30,6 +31,41 @@ static void write_platform(struct program *p)
     if (!session && platform == PLATFORM_STREAMLIT && is_personal(p))
         code_arg(w, "authenticate_users=True");
     code_call_end(w, "");
+}
+
+static bool lists_speech(const struct value *modalities)
+{
+    size_t i;
+
+    for (i = 0; modalities && modalities->kind == VALUE_ARRAY && i < modalities->len; i++)
+        if (modalities->items[i].kind == VALUE_STRING && strcasecmp(modalities->items[i].string, "speech") == 0)
+            return true;
+    return false;
+}
+
+/* Profiles of a personalization mapping switch speech on for the whole agent; the key may stand in its section. */
+static bool mapping_speaks(const struct value *mapping, const char *key)
+{
+    size_t i;
+
+    for (i = 0; mapping->kind == VALUE_ARRAY && i < mapping->len; i++) {
+        const struct value *configuration = value_get(&mapping->items[i], "configuration"), *section;
+
+        if (!configuration)
+            continue;
+        section = value_get(configuration, "modality");
+        if (lists_speech(value_get(configuration, key)) || (section && lists_speech(value_get(section, key))))
+            return true;
+    }
+    return false;
+}
+
+void program_decide_speech(struct program *p)
+{
+    const struct settings *s = &p->model->settings;
+
+    p->speech_input = s->speech_input || mapping_speaks(&s->personalization, "inputModalities");
+    p->speech_output = s->speech_output || mapping_speaks(&s->personalization, "outputModalities");
 }
 
 /* Name of an entry with spaces and hyphens as underscores; the caller frees, NULL out of memory. */
@@ -79,9 +115,9 @@ static void write_speech(struct program *p)
 {
     struct code_writer *w = &p->code;
 
-    if (p->model->settings.speech_input)
+    if (p->speech_input)
         code_text(w, "@stt = @OpenAISpeech2Text(agent=@agent, model_name='whisper-1')");
-    if (p->model->settings.speech_output)
+    if (p->speech_output)
         code_text(w, "@tts = @OpenAIText2Speech(agent=@agent, model_name='gpt-4o-mini-tts')");
 }
 

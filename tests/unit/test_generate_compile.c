@@ -26,9 +26,9 @@ static int teardown(void **state)
     return 0;
 }
 
-/* members: further members of the request; actions: of its one state; elements: further ones. Quoted with '. */
-static int compile(struct python_parser *parser, const char *members, const char *actions, const char *elements,
-                   struct compiled *ret, struct err *err)
+/* members: further members of the request; actions: of its one state; elements, arcs: further ones. Quoted with '. */
+static int compile_with(struct python_parser *parser, const char *members, const char *actions, const char *elements,
+                        const char *arcs, struct compiled *ret, struct err *err)
 {
     auto_free char *json = NULL;
     struct json_error e;
@@ -40,14 +40,20 @@ static int compile(struct python_parser *parser, const char *members, const char
     buf_add_fmt(&b,
                 "{'title':'T'%s,'model':{'elements':{'i':{'type':'StateInitialNode'},'s':{'type':'AgentState',"
                 "'name':'hub','actions':[%s]}%s},'relationships':{'r':{'type':'AgentStateTransitionInit',"
-                "'source':{'element':'i'},'target':{'element':'s'}}}}}",
-                members, actions, elements);
+                "'source':{'element':'i'},'target':{'element':'s'}}%s}}}",
+                members, actions, elements, arcs);
     json = quoted(b.data);
     tree = json_parse(json, strlen(json), &e);
     assert_non_null(tree);
     result = compile_diagram(tree, parser, &session, ret, err);
     cJSON_Delete(tree);
     return result;
+}
+
+static int compile(struct python_parser *parser, const char *members, const char *actions, const char *elements,
+                   struct compiled *ret, struct err *err)
+{
+    return compile_with(parser, members, actions, elements, "", ret, err);
 }
 
 static void a_right_diagram_becomes_a_bundle(void **state)
@@ -123,12 +129,31 @@ static void a_parser_that_cannot_run_is_no_fault_of_the_diagram(void **state)
     python_parser_free(none);
 }
 
+static void code_that_is_only_right_alone_is_refused(void **state)
+{
+    struct compiled c = { 0 };
+    struct err err = { 0 };
+
+    assert_int_equal(
+        compile_with(*state, "", "", "",
+                     ",'r2':{'type':'AgentStateTransition','source':{'element':'s'},'target':{'element':'s'},"
+                     "'transitionType':'custom','custom':{'event':'ReceiveTextEvent','condition':"
+                     "['from __future__ import annotations\\ndef c(session): return 1']}}",
+                     &c, &err),
+        0);
+    assert_int_equal(c.findings.errors, 1);
+    assert_non_null(strstr(c.findings.items[c.findings.len - 1].message, "__future__"));
+    assert_int_equal(c.bundle.files_len, 0);
+    compiled_release(&c);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_right_diagram_becomes_a_bundle),
         cmocka_unit_test(a_wrong_one_has_findings_and_no_bundle),
         cmocka_unit_test(a_program_beyond_what_can_be_parsed_is_refused),
+        cmocka_unit_test(code_that_is_only_right_alone_is_refused),
         cmocka_unit_test(a_parser_that_cannot_run_is_no_fault_of_the_diagram),
     };
 
