@@ -120,7 +120,7 @@ static int hear_why(struct holder_link *l, bool lost, struct err *err)
 static int push(struct holder_link *l, const void *data, size_t len, struct err *err)
 {
     const char *p = data;
-    bool readable;
+    bool readable = false;
 
     while (len) {
         ssize_t n = send(l->fd, p, len, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -154,7 +154,7 @@ int holder_send(struct holder_link *l, enum hold_type type, const struct buf *pa
 int holder_receive(struct holder_link *l, enum hold_type *ret_type, const void **ret_payload, size_t *ret_len,
                    struct err *err)
 {
-    bool readable;
+    bool readable = false;
     int r;
 
     for (;;) {
@@ -231,11 +231,11 @@ static int send_bundle(struct holder_link *l, const struct bundle *b, const stru
 
 static int await_start(struct holder_link *l, uint32_t *ret_port, struct err *err)
 {
-    enum hold_type type;
-    const void *payload;
+    enum hold_type type = 0;
+    const void *payload = NULL;
     struct wire_in in;
     uint32_t port;
-    size_t len;
+    size_t len = 0;
 
     if (holder_receive(l, &type, &payload, &len, err) < 0)
         return -1;

@@ -7,8 +7,8 @@
 #include "shared/base/mem.h"
 #include "shared/base/str.h"
 
-#define HEADERS_MAX 16384
-#define FILENAME_MAX_BYTES 1024
+#define HEADERS_MAX ((size_t)16384)
+#define FILENAME_MAX_BYTES ((size_t)1024)
 
 static const struct {
     int status;

@@ -20,6 +20,6 @@ int zip_directory(struct zip *z, const char *path, struct err *err);
 /* Its data follow: size bytes, or any number when it may still change (ZIP_SIZE_OPEN). */
 int zip_file(struct zip *z, const char *path, uint64_t size, struct err *err);
 int zip_data(struct zip *z, const void *data, size_t len, struct err *err);
-int zip_close(struct zip *z, struct err *err);                                 /* the directory at the end */
+int zip_close(struct zip *z, struct err *err); /* the directory at the end */
 
 #endif

@@ -27,11 +27,11 @@ if [ "${1:-}" = tidy ]; then
     # Annex K functions that glibc lacks, and the result of fprintf.
     checks='-*,bugprone-*,cert-*,clang-analyzer-*,-bugprone-easily-swappable-parameters,-bugprone-reserved-identifier'
     checks+=',-cert-dcl37-c,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-cert-err33-c'
-    checks+=',-bugprone-assignment-in-if-condition,-bugprone-narrowing-conversions'
+    checks+=',-bugprone-assignment-in-if-condition,-bugprone-narrowing-conversions,-bugprone-macro-parentheses'
+    read -ra python < <(python3-config --includes 2>/dev/null)
     for f in "${sources[@]}"; do
         out=$(clang-tidy --quiet --warnings-as-errors='*' --checks="$checks" "$f" -- -std=gnu17 -I. -D_GNU_SOURCE \
-            -DAGENTSIM_VERSION='"0"' -DAGENTSIM_PREFIX='"/opt/agentsim"' \
-            $(python3-config --includes 2>/dev/null) 2>/dev/null)
+            -DAGENTSIM_VERSION='"0"' -DAGENTSIM_PREFIX='"/opt/agentsim"' "${python[@]}" 2>/dev/null)
         verdict $? "tidy $f" "$(grep -E '(warning|error):' <<<"$out")"
     done
     echo "$passed passed, $failed failed"

@@ -135,7 +135,7 @@ void handle_internal_create(struct worker *w, struct request *rq, struct reply *
     struct bundle b = { 0 };
     bool nul = false;
     cJSON *body = body_parse(rq, rp, rules, ARRAY_LEN(rules), &nul);
-    uint32_t port;
+    uint32_t port = 0;
     struct err err;
     struct id id;
 

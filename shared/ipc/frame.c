@@ -8,7 +8,7 @@
 #include "shared/base/io.h"
 #include "shared/base/mem.h"
 
-#define FILL_CHUNK 65536
+#define FILL_CHUNK ((size_t)65536)
 #define FILL_ROUNDS 4
 
 void frame_put_header(uint8_t h[FRAME_HEADER], uint16_t type, uint32_t len)
@@ -140,7 +140,7 @@ int frame_reader_fill(struct frame_reader *r, int sock, struct err *err)
             return round ? 1 : 0; /* what came before the end is handled first */
         r->in.len += (size_t)n;
         r->in.data[r->in.len] = '\0';
-        if (n < FILL_CHUNK)
+        if ((size_t)n < FILL_CHUNK)
             return 1;
     }
     return 1;
