@@ -50,7 +50,7 @@ static int check_file(struct python_parser *parser, const struct model *m, const
                     file->size, PYTHON_SOURCE_MAX);
         return 0;
     }
-    if (python_parse(parser, file->content, file->size, &facts, err) < 0)
+    if (python_check(parser, file->content, file->size, &facts, err) < 0)
         return -1;
     result = judge(m, file, &facts, f, err);
     python_facts_release(&facts);

@@ -14,19 +14,22 @@
 #define ANSWER_TREE_MAX (64u << 20) /* tree text, all chunks together */
 #define ANSWER_ERROR_MAX 400        /* bytes of CPython's message */
 
-enum python_ask { /* parser -> jail; payload: the source */
-                  ASK_FACTS = 1,
-                  ASK_TREE,
+/* Parser -> jail; payload: the source. */
+enum python_ask {
+    ASK_FACTS = 1,
+    ASK_TREE,
+    ASK_VERDICT,
 };
 
-enum python_answer {                    /* jail -> parser */
-                     ANSWER_READY = 64, /* nothing: once, when the walls stand; questions may come */
-                     ANSWER_FACTS,      /* answer to ASK_FACTS, see facts.c for the fields */
-                     ANSWER_INVALID, /* u32 line, u32 column, str message: answer to either, the source does not compile
-                                      */
-                     ANSWER_CHUNK,   /* part of a tree's JSON text */
-                     ANSWER_END,     /* nothing: the tree is whole */
-                     ANSWER_REFUSED, /* str sentence: valid, but too large or too deep to describe */
+/* Jail -> parser. */
+enum python_answer {
+    ANSWER_READY = 64, /* nothing: once, when the walls stand; questions may come */
+    ANSWER_FACTS,      /* answer to ASK_FACTS, see facts.c for the fields */
+    ANSWER_VALID,      /* nothing: answer to ASK_VERDICT */
+    ANSWER_INVALID,    /* u32 line, u32 column, str message: answer to each, it does not compile */
+    ANSWER_CHUNK,      /* part of a tree's JSON text */
+    ANSWER_END,        /* nothing: the tree is whole */
+    ANSWER_REFUSED,    /* str sentence: valid, but too large or too deep to describe */
 };
 
 /* Bits of a function's flags on the wire. */
@@ -37,7 +40,7 @@ enum answer_function {
     FUNCTION_HAS_FIRST = 8
 };
 
-/* Payload of ANSWER_FACTS or ANSWER_INVALID -> facts, to be released. -1: malformed (ERR_UPSTREAM) or no memory. */
+/* Payload of ANSWER_FACTS, _VALID or _INVALID -> facts, to be released. -1: malformed (ERR_UPSTREAM) or no memory. */
 int python_answer_decode(enum python_answer type, const void *data, size_t len, struct python_facts *ret,
                          struct err *err);
 

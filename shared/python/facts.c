@@ -120,7 +120,6 @@ static int get_invalid(struct wire_in *in, struct python_facts *f)
 
 static int get_facts(struct wire_in *in, struct python_facts *f)
 {
-    f->valid = true;
     f->statements = wire_get_u32(in);
     f->first_is_def = wire_get_u8(in);
     if (get_functions(in, f) < 0 || get_uses(in, &f->imports, &f->imports_len) < 0)
@@ -133,12 +132,16 @@ int python_answer_decode(enum python_answer type, const void *data, size_t len, 
 {
     struct python_facts f = { 0 };
     struct wire_in in;
-    int r;
+    int r = 0;
 
-    if (type != ANSWER_FACTS && type != ANSWER_INVALID)
+    if (type != ANSWER_FACTS && type != ANSWER_VALID && type != ANSWER_INVALID)
         return err_set(err, ERR_UPSTREAM, 0, "the Python checker answered with message %d", (int)type);
     wire_start(&in, data, len);
-    r = type == ANSWER_FACTS ? get_facts(&in, &f) : get_invalid(&in, &f);
+    f.valid = type != ANSWER_INVALID;
+    if (type == ANSWER_FACTS)
+        r = get_facts(&in, &f);
+    else if (type == ANSWER_INVALID)
+        r = get_invalid(&in, &f);
     if (r == 0 && wire_end(&in) == 0) {
         *ret = f;
         return 0;

@@ -248,6 +248,7 @@ static enum outcome send_all(int sock, const void *data, size_t len, struct dead
 struct reply {
     struct python_facts *facts; /* with a tree: only to learn that the source is invalid */
     struct buf *tree;           /* NULL: facts are wanted */
+    enum python_answer type;    /* that holds them */
 };
 
 /* OUTCOME_ANSWER with err set means: answered, and the answer is no. */
@@ -274,7 +275,7 @@ static enum outcome take_message(const struct reply *want, uint16_t type, const 
     }
     if (want->tree && type == ANSWER_END && !len)
         return OUTCOME_ANSWER;
-    if (type == ANSWER_INVALID || (!want->tree && type == ANSWER_FACTS))
+    if (type == ANSWER_INVALID || type == want->type)
         return python_answer_decode((enum python_answer)type, data, len, want->facts, err) < 0 ? OUTCOME_FAILED
                                                                                                : OUTCOME_ANSWER;
     err_set(err, ERR_UPSTREAM, 0, "the Python checker answered with message %u", type);
@@ -305,7 +306,7 @@ static enum outcome ask_once(struct python_parser *p, enum python_ask what, cons
         o = receive(p, &limit, &type, &data, &got, err);
         if (o == OUTCOME_ANSWER)
             o = take_message(want, type, data, got, &done, err);
-        if (o == OUTCOME_ANSWER && what == ASK_FACTS && type != ANSWER_REFUSED)
+        if (o == OUTCOME_ANSWER && what != ASK_TREE && type != ANSWER_REFUSED)
             python_cache_put(&p->cache, source, len, type, data, got);
     }
     return o;
@@ -340,16 +341,15 @@ static int ask(struct python_parser *p, enum python_ask what, const char *source
     return err_set(err, ERR_BAD_REQUEST, 0, "the Python code is too complex to be checked");
 }
 
-int python_parse(struct python_parser *p, const char *source, size_t len, struct python_facts *ret, struct err *err)
+/* One question whose answer fits into facts. */
+static int ask_facts(struct python_parser *p, enum python_ask what, enum python_answer type, const char *source,
+                     size_t len, struct python_facts *ret, struct err *err)
 {
     struct python_facts facts = { 0 };
-    struct reply want = { .facts = &facts };
-    const struct python_cache_entry *known = python_cache_get(&p->cache, source, len);
+    struct reply want = { .facts = &facts, .type = type };
     struct err e = { 0 };
 
-    if (known)
-        return python_answer_decode((enum python_answer)known->type, known->answer, known->answer_len, ret, err);
-    if (ask(p, ASK_FACTS, source, len, &want, &e) < 0 || e.kind) {
+    if (ask(p, what, source, len, &want, &e) < 0 || e.kind) {
         python_facts_release(&facts);
         if (err)
             *err = e;
@@ -359,11 +359,33 @@ int python_parse(struct python_parser *p, const char *source, size_t len, struct
     return 0;
 }
 
+int python_parse(struct python_parser *p, const char *source, size_t len, struct python_facts *ret, struct err *err)
+{
+    const struct python_cache_entry *known = python_cache_get(&p->cache, source, len);
+
+    if (known && known->type != ANSWER_VALID)
+        return python_answer_decode((enum python_answer)known->type, known->answer, known->answer_len, ret, err);
+    return ask_facts(p, ASK_FACTS, ANSWER_FACTS, source, len, ret, err);
+}
+
+int python_check(struct python_parser *p, const char *source, size_t len, struct python_facts *ret, struct err *err)
+{
+    const struct python_cache_entry *known = python_cache_get(&p->cache, source, len);
+
+    if (known && known->type == ANSWER_INVALID)
+        return python_answer_decode(ANSWER_INVALID, known->answer, known->answer_len, ret, err);
+    if (known) {
+        *ret = (struct python_facts){ .valid = true };
+        return 0;
+    }
+    return ask_facts(p, ASK_VERDICT, ANSWER_VALID, source, len, ret, err);
+}
+
 int python_tree(struct python_parser *p, const char *source, size_t len, char **ret_json, struct err *err)
 {
     struct python_facts facts = { 0 };
     auto_buf struct buf tree;
-    struct reply want = { .facts = &facts, .tree = &tree };
+    struct reply want = { .facts = &facts, .tree = &tree, .type = ANSWER_INVALID };
     struct err e = { 0 };
     char *text;
 

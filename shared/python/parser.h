@@ -56,6 +56,9 @@ struct python_facts {
 /* source: UTF-8, len bytes. 0 and *ret (python_facts_release), or -1: the jail failed (time, memory, death), err says
  * so. */
 int python_parse(struct python_parser *p, const char *source, size_t len, struct python_facts *ret, struct err *err);
+
+/* The verdict alone: only valid and the error fields are filled. Half the work; for long programs of our own. */
+int python_check(struct python_parser *p, const char *source, size_t len, struct python_facts *ret, struct err *err);
 void python_facts_release(struct python_facts *f);
 
 /* The syntax tree as JSON text, for the B-UML reader. The caller frees. A source that does not compile is -1,

@@ -348,6 +348,30 @@ static void an_answer_is_remembered(void **state)
     assert_works(*state);
 }
 
+static void a_check_gives_the_verdict_alone(void **state)
+{
+    static const char good[] = "def f(a): g(a)", bad[] = "def (";
+    int i;
+
+    for (i = 0; i < 3; i++) { /* fresh, remembered, and remembered from a parse */
+        struct python_facts f = { 0 };
+
+        assert_int_equal(python_check(*state, good, strlen(good), &f, NULL), 0);
+        assert_true(f.valid && !f.functions && !f.calls);
+        python_facts_release(&f);
+        assert_int_equal(python_check(*state, bad, strlen(bad), &f, NULL), 0);
+        assert_false(f.valid);
+        assert_string_equal(f.error, "invalid syntax");
+        assert_int_equal(f.error_line, 1);
+        python_facts_release(&f);
+        if (i != 1)
+            continue;
+        parse(*state, good, &f);
+        assert_int_equal(f.calls_len, 1);
+        python_facts_release(&f);
+    }
+}
+
 static void freeing_ends_the_jail(void **state)
 {
     struct python_parser *p;
@@ -637,6 +661,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_killed_jail_is_replaced, start, end),
         cmocka_unit_test_setup_teardown(a_jail_killed_and_gone_is_replaced, start, end),
         cmocka_unit_test_setup_teardown(an_answer_is_remembered, start, end),
+        cmocka_unit_test_setup_teardown(a_check_gives_the_verdict_alone, start, end),
         cmocka_unit_test(freeing_ends_the_jail),
         cmocka_unit_test_setup_teardown(the_walls_stand_before_the_first_question, start, end),
         cmocka_unit_test_setup_teardown(bombs_are_refused_in_time, start, end),

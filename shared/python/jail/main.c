@@ -115,6 +115,8 @@ static int reply(const struct node_types *types, uint16_t question, const char *
     interpreter_judge(source, len, &v);
     if (!v.valid)
         return answer_text(ANSWER_INVALID, &v, v.message);
+    if (question == ASK_VERDICT)
+        return answer(ANSWER_VALID, NULL, 0);
     module = interpreter_tree(source);
     if (!module)
         return answer_text(ANSWER_REFUSED, NULL, "the Python code is too large or too deeply nested");
@@ -141,7 +143,7 @@ static int serve(const struct node_types *types)
         return 0;
     memcpy(&len, h, sizeof(len));
     memcpy(&question, h + sizeof(len), sizeof(question));
-    if (len > PYTHON_SOURCE_MAX || (question != ASK_FACTS && question != ASK_TREE))
+    if (len > PYTHON_SOURCE_MAX || question < ASK_FACTS || question > ASK_VERDICT)
         return -1;
     source = malloc((size_t)len + 1);
     if (!source || read_exactly(source, len) < 0)
