@@ -421,7 +421,8 @@ static int write_actions(struct body *b, const struct action_list *l, const char
 int program_write_body(struct program *p, const struct state *s, bool fallback, const char *function)
 {
     const struct action_list *l = fallback ? &s->fallback : &s->body;
-    struct body b = { .p = p, .state = s, .speaks = p->speech_output };
+    /* A mapping gives the agent its engines; only the settings make it speak (7.6). */
+    struct body b = { .p = p, .state = s, .speaks = p->model->settings.speech_output };
     auto_free const char **names = mem_zalloc(l->len, sizeof(*names));
     struct code_writer *w = &p->code;
     bool spoken = b.speaks && sends_text(l);
