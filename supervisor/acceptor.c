@@ -47,7 +47,8 @@ static void on_retry(struct ev_loop *loop, struct ev_timer *w, int revents)
         ev_io_start(loop, &a->io);
 }
 
-void acceptor_start(struct acceptor *a, struct ev_loop *loop, int fd, void (*accepted)(void *owner, int fd), void *owner)
+void acceptor_start(struct acceptor *a, struct ev_loop *loop, int fd, void (*accepted)(void *owner, int fd),
+                    void *owner)
 {
     *a = (struct acceptor){ .loop = loop, .fd = fd, .accepted = accepted, .owner = owner };
     io_set_nonblock(fd, true);

@@ -8,7 +8,7 @@
 
 struct acceptor {
     struct ev_loop *loop;
-    int fd; /* -1: closed */
+    int fd;                                /* -1: closed */
     void (*accepted)(void *owner, int fd); /* non-blocking, close-on-exec, the callee's to close */
     void *owner;
     bool paused;
@@ -16,7 +16,8 @@ struct acceptor {
     struct ev_timer retry;
 };
 
-void acceptor_start(struct acceptor *a, struct ev_loop *loop, int fd, void (*accepted)(void *owner, int fd), void *owner);
+void acceptor_start(struct acceptor *a, struct ev_loop *loop, int fd, void (*accepted)(void *owner, int fd),
+                    void *owner);
 void acceptor_pause(struct acceptor *a, bool paused); /* may be called from accepted() */
 void acceptor_stop(struct acceptor *a);               /* closes; one that was never started is fine */
 

@@ -12,7 +12,7 @@ struct control {
     enum hold_role role;
     const struct control_events *events;
     void *owner;
-    bool busy;   /* a handler runs: who closes now leaves the memory to it */
+    bool busy; /* a handler runs: who closes now leaves the memory to it */
     bool closed;
 };
 

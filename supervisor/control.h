@@ -16,8 +16,8 @@ struct control_events {
     void (*lost)(void *owner, const char *why); /* the owner still has to close */
 };
 
-struct control *control_open(struct ev_loop *loop, const char *path, enum hold_role role, const struct control_events *events,
-                             void *owner, struct err *err);
+struct control *control_open(struct ev_loop *loop, const char *path, enum hold_role role,
+                             const struct control_events *events, void *owner, struct err *err);
 void control_close(struct control *c);
 
 /* Each is 0, or -1: the holder does not listen; the loss is told on the loop as well. */

@@ -80,14 +80,10 @@ static const struct {
     unsigned roles;
     int (*get)(struct wire_in *in, struct hold_event *e);
 } kinds[] = {
-    { HOLD_IDENTITY, HOLD_ROLE_CONTROL, get_identity },
-    { HOLD_PHASE, HOLD_ROLE_CONTROL, get_phase },
-    { HOLD_GONE, HOLD_ROLE_CONTROL, get_end },
-    { HOLD_DONE, HOLD_ROLE_CONTROL, get_nothing },
-    { HOLD_ATTACHED, HOLD_ROLE_ATTACH, get_attached },
-    { HOLD_FRAME, HOLD_ROLE_ATTACH, get_frame },
-    { HOLD_EXIT, HOLD_ROLE_ATTACH, get_end },
-    { HOLD_PROBED, HOLD_ROLE_PROBE, get_probed },
+    { HOLD_IDENTITY, HOLD_ROLE_CONTROL, get_identity }, { HOLD_PHASE, HOLD_ROLE_CONTROL, get_phase },
+    { HOLD_GONE, HOLD_ROLE_CONTROL, get_end },          { HOLD_DONE, HOLD_ROLE_CONTROL, get_nothing },
+    { HOLD_ATTACHED, HOLD_ROLE_ATTACH, get_attached },  { HOLD_FRAME, HOLD_ROLE_ATTACH, get_frame },
+    { HOLD_EXIT, HOLD_ROLE_ATTACH, get_end },           { HOLD_PROBED, HOLD_ROLE_PROBE, get_probed },
 };
 
 int hold_event_parse(enum hold_role role, uint16_t type, const void *payload, size_t len, struct hold_event *ret)

@@ -168,8 +168,9 @@ static void on_retry(struct ev_loop *loop, struct ev_timer *w, int revents)
 void launch_client_start(struct launch_client *c, struct ev_loop *loop, const char *path, uint32_t slots,
                          const struct launch_events *events, void *owner)
 {
-    *c = (struct launch_client){ .loop = loop, .path = path, .slots = slots, .events = events, .owner = owner, .fd = -1,
-                                 .pause = PAUSE_MIN };
+    *c = (struct launch_client){
+        .loop = loop, .path = path, .slots = slots, .events = events, .owner = owner, .fd = -1, .pause = PAUSE_MIN
+    };
     ev_io_init(&c->read, on_readable, -1, EV_READ);
     ev_io_init(&c->write, on_writable, -1, EV_WRITE);
     ev_timer_init(&c->retry, on_retry, 0., 0.);

@@ -22,8 +22,8 @@ struct launch_client {
     uint32_t slots;   /* slot numbers below this are valid */
     const struct launch_events *events;
     void *owner;
-    int fd;     /* -1: not connected */
-    bool ready; /* LAUNCH_READY has come */
+    int fd;          /* -1: not connected */
+    bool ready;      /* LAUNCH_READY has come */
     bool complained; /* that nobody answers */
     struct ev_io read, write;
     struct ev_timer retry;

@@ -38,7 +38,6 @@ static inline void list_append(struct list *head, struct list *node)
 }
 
 /* The struct of the given type that node is the named member of. */
-#define list_entry(node, type, member) \
-    ((type *)(void *)((char *)(void *)(node)-offsetof(type, member)))
+#define list_entry(node, type, member) ((type *)(void *)((char *)(void *)(node)-offsetof(type, member)))
 
 #endif

@@ -34,8 +34,8 @@ struct peer {
 };
 
 /* Takes the connected, non-blocking fd. Reading is on. */
-void peer_open(struct peer *p, struct ev_loop *loop, int fd, size_t max_in, size_t max_out, const struct peer_events *events,
-               void *owner);
+void peer_open(struct peer *p, struct ev_loop *loop, int fd, size_t max_in, size_t max_out,
+               const struct peer_events *events, void *owner);
 
 /* Connects to the UNIX socket at path: 0, or -1 (nothing was opened). */
 int peer_connect(struct peer *p, struct ev_loop *loop, const char *path, size_t max_in, size_t max_out,

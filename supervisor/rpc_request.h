@@ -1,4 +1,5 @@
-/* supervisor/rpc_request.h -- a request of a worker or the command line, as a checked struct (shared/ipc/rpc.h). Pure. */
+/* supervisor/rpc_request.h -- a request of a worker or the command line, as a checked struct (shared/ipc/rpc.h). Pure.
+ */
 #ifndef SUPERVISOR_RPC_REQUEST_H
 #define SUPERVISOR_RPC_REQUEST_H
 

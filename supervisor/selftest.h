@@ -19,10 +19,10 @@ enum selftest_step { SELFTEST_IDLE, SELFTEST_STARTING, SELFTEST_PROBING, SELFTES
 
 struct selftest {
     struct sessions *sessions;
-    bool off;    /* by configuration: nothing to test */
+    bool off; /* by configuration: nothing to test */
     bool passed;
-    bool proven; /* the holder said yes; passed when its slot is clean again */
-    bool wanted; /* to be run as soon as a slot is free */
+    bool proven;                     /* the holder said yes; passed when its slot is clean again */
+    bool wanted;                     /* to be run as soon as a slot is free */
     char verdict[SELFTEST_TEXT_MAX]; /* "ok", "off", "unavailable: <reason>" */
     enum selftest_step step;
     uint32_t slot;

@@ -8,7 +8,8 @@
 
 #define TO(state) (1u << SESSION_##state)
 
-static const unsigned allowed[SESSION__MAX] = { /* from: set of legal next states */
+static const unsigned allowed[SESSION__MAX] = {
+    /* from: set of legal next states */
     [SESSION_NEW] = TO(STARTING) | TO(STOPPING) | TO(GONE),
     [SESSION_STARTING] = TO(READY) | TO(ATTACHED) | TO(DETACHED) | TO(STOPPING) | TO(GONE),
     [SESSION_READY] = TO(ATTACHED) | TO(STOPPING) | TO(GONE),

@@ -3,9 +3,9 @@
  * keeper (sessions.c), which session_set_state() runs. Design, section 4.
  *
  *   NEW       asked the launcher for a holder                        STARTING  the holder runs, the agent not yet
- *   READY     the agent listens, nobody ever talked to it            ATTACHED  a browser is there (perhaps before READY)
- *   DETACHED  the browser left, the holder waits for another         STOPPING  the slot is being cleared
- *   GONE      nothing is left of it                                                                                  */
+ *   READY     the agent listens, nobody ever talked to it            ATTACHED  a browser is there (perhaps before
+ * READY) DETACHED  the browser left, the holder waits for another         STOPPING  the slot is being cleared GONE
+ * nothing is left of it                                                                                  */
 #ifndef SUPERVISOR_SESSION_H
 #define SUPERVISOR_SESSION_H
 
@@ -23,7 +23,7 @@ enum session_state {
 #define X(name) SESSION_##name,
     SESSION_STATES(X)
 #undef X
-    SESSION__MAX
+        SESSION__MAX
 };
 
 struct browser;
@@ -48,9 +48,9 @@ struct session {
     enum hold_phase phase;
     enum hold_reason reason; /* why the agent ended; NONE: it has not */
     int32_t code;
-    bool ending;             /* its end was asked for, the holder says good-bye */
-    bool found;              /* left by an earlier supervisor; its holder has not said yet who it is */
-    bool adopted;            /* was found, and is known by now */
+    bool ending;  /* its end was asked for, the holder says good-bye */
+    bool found;   /* left by an earlier supervisor; its holder has not said yet who it is */
+    bool adopted; /* was found, and is known by now */
 
     uint64_t frames; /* made so far; its holder tells, at most a second late */
 
@@ -65,8 +65,8 @@ struct session {
 };
 
 /* actor is cut at RPC_ACTOR_MAX. NULL: out of memory. The first state is NEW; its action is not run. */
-struct session *session_new(const struct id *id, const char *actor, uint32_t slot, const struct session_actions *actions,
-                            void *keeper);
+struct session *session_new(const struct id *id, const char *actor, uint32_t slot,
+                            const struct session_actions *actions, void *keeper);
 void session_free(struct session *s); /* NULL is fine; connections and timer must be down */
 
 /* The only writer of s->state. The same state again does nothing; a step that is not allowed is a bug and aborts. */

@@ -10,7 +10,7 @@
 #include "supervisor/session.h"
 
 struct session_table {
-    struct session **by_slot; /* slots of them */
+    struct session **by_slot;           /* slots of them */
     struct session **by_id, **by_actor; /* buckets, a power of two */
     uint32_t slots;
     size_t buckets;
@@ -25,9 +25,9 @@ void session_table_release(struct session_table *t);             /* not the sess
 void session_table_add(struct session_table *t, struct session *s);
 void session_table_remove(struct session_table *t, struct session *s); /* no harm when it is not in */
 
-struct session *session_table_find(const struct session_table *t, const struct id *id);      /* NULL: none */
-struct session *session_table_at(const struct session_table *t, uint32_t slot);              /* NULL: none */
-struct session *session_table_first_of(const struct session_table *t, const char *actor);    /* NULL: none */
+struct session *session_table_find(const struct session_table *t, const struct id *id);   /* NULL: none */
+struct session *session_table_at(const struct session_table *t, uint32_t slot);           /* NULL: none */
+struct session *session_table_first_of(const struct session_table *t, const char *actor); /* NULL: none */
 struct session *session_table_next_of(const struct session *s); /* of the same actor; NULL: no more */
 
 #endif

@@ -158,7 +158,8 @@ static int check_service(const struct sessions *ss, const struct create_request 
     if (!launch_client_ready(&ss->launch))
         return err_set(err, ERR_UNAVAILABLE, 0, "Sessions cannot be started now: the launcher does not answer");
     if (!selftest_allows(&ss->selftest))
-        return err_set(err, ERR_UNAVAILABLE, 0, "Sessions cannot be started now: the sandbox is %s", ss->selftest.verdict);
+        return err_set(err, ERR_UNAVAILABLE, 0, "Sessions cannot be started now: the sandbox is %s",
+                       ss->selftest.verdict);
     if (session_table_find(&ss->table, &r->id))
         return err_set(err, ERR_CONFLICT, 0, "A session with this id exists already");
     return 0;
@@ -199,7 +200,8 @@ static int launch(struct sessions *ss, struct create_request *r, struct err *err
     uint32_t slot;
 
     if (slots_take(&ss->slots, &slot) < 0)
-        return err_set(err, ERR_LIMIT, 0, "All %u places of the service are taken, try again in a moment", ss->slots.count);
+        return err_set(err, ERR_LIMIT, 0, "All %u places of the service are taken, try again in a moment",
+                       ss->slots.count);
     s = sessions_add(ss, &r->id, r->actor, slot);
     if (!s || launch_client_send(&ss->launch, LAUNCH_START, slot, &r->id) < 0) {
         /* Nothing was started, so the slot is as free as before. */

@@ -39,15 +39,15 @@ struct sessions {
     struct launch_client launch;
     struct selftest selftest;
     char launcher_path[SESSIONS_PATH_MAX];
-    bool adopting;          /* no inventory of the launcher was complete yet: unknown sessions are ours from before */
-    struct list pending;    /* create requests that wait until their owner's former sessions are gone */
-    struct list dead;       /* sessions without memory of their own any more but ours, freed between two events */
+    bool adopting;       /* no inventory of the launcher was complete yet: unknown sessions are ours from before */
+    struct list pending; /* create requests that wait until their owner's former sessions are gone */
+    struct list dead;    /* sessions without memory of their own any more but ours, freed between two events */
     struct ev_prepare reaper;
     void (*release_browser)(struct browser *b); /* its session is gone: close it, forget the session */
 };
 
 int sessions_init(struct sessions *ss, struct ev_loop *loop, const struct config *config, struct err *err);
-void sessions_start(struct sessions *ss); /* connects to the launcher */
+void sessions_start(struct sessions *ss);   /* connects to the launcher */
 void sessions_release(struct sessions *ss); /* holders and agents live on; waiters are not told */
 
 void waiter_init(struct waiter *w, void (*done)(struct waiter *w, struct session *s, const struct err *err));

@@ -95,7 +95,8 @@ static void on_control_lost(void *owner, const char *why)
 
 const struct control_events sessions_control_events = { on_said, on_control_lost };
 
-static int open_control(struct session *s, const char *actor, int64_t started_wall_ms, int64_t lifetime_ms, struct err *err)
+static int open_control(struct session *s, const char *actor, int64_t started_wall_ms, int64_t lifetime_ms,
+                        struct err *err)
 {
     struct sessions *ss = s->keeper;
     char path[SESSIONS_PATH_MAX];
@@ -228,7 +229,8 @@ static void update_slot(struct sessions *ss, const struct launch_msg *m)
         slots_set(&ss->slots, m->slot, SLOT_FREE);
     if (m->op == LAUNCH_QUARANTINED && slots_state(&ss->slots, m->slot) != SLOT_QUARANTINED) {
         slots_set(&ss->slots, m->slot, SLOT_QUARANTINED);
-        log_error("slot %u: quarantined, %lld processes of an ended session cannot be killed", m->slot, (long long)m->value);
+        log_error("slot %u: quarantined, %lld processes of an ended session cannot be killed", m->slot,
+                  (long long)m->value);
     }
 }
 

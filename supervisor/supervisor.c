@@ -16,7 +16,7 @@
 
 #define DRAIN_SECONDS 3. /* for browsers to answer the close */
 #define BACKLOG 512
-#define MOST_FILES 8192  /* libwebsockets keeps a table of this many: 128 KiB */
+#define MOST_FILES 8192                            /* libwebsockets keeps a table of this many: 128 KiB */
 #define OTHER_FILES (RPC_CONNECTIONS_MAX * 2 + 64) /* each request may hold a holder's connection too */
 
 static void on_drained(struct ev_loop *loop, struct ev_timer *w, int revents)
@@ -37,7 +37,8 @@ static void on_stop(struct ev_loop *loop, struct ev_signal *w, int revents)
         ev_timer_stop(loop, &sv->drain);
         return;
     }
-    log_info("stopping: %u browsers are told to come back, %zu sessions live on", sv->ws->count, sv->sessions.table.count);
+    log_info("stopping: %u browsers are told to come back, %zu sessions live on", sv->ws->count,
+             sv->sessions.table.count);
     sv->stopping = true;
     acceptor_stop(&sv->rpc.door);
     ws_server_drain(sv->ws);
@@ -82,7 +83,8 @@ static unsigned most_browsers(const struct config *config)
 }
 
 /* The inherited listener, or one of our own in the runtime directory. */
-static int listener(const struct config *config, const char *name, const char *file, mode_t mode, gid_t gid, struct err *err)
+static int listener(const struct config *config, const char *name, const char *file, mode_t mode, gid_t gid,
+                    struct err *err)
 {
     int fd = listen_inherited(name);
     char path[SESSIONS_PATH_MAX];

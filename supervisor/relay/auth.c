@@ -51,9 +51,7 @@ static int get_features(const cJSON *frame, struct auth *a, struct err *err)
         return 0;
     if (!cJSON_IsArray(features))
         return no(err, "\"features\" of the first frame must be a list");
-    cJSON_ArrayForEach(f, features)
-        if (cJSON_IsString(f) && strcmp(f->valuestring, "exit") == 0)
-            a->wants_exit = true;
+    cJSON_ArrayForEach(f, features) if (cJSON_IsString(f) && strcmp(f->valuestring, "exit") == 0) a->wants_exit = true;
     return 0;
 }
 

@@ -213,7 +213,8 @@ static void sign_in(struct browser *b)
         return;
     }
     if (sv->config->require_auth) { /* nobody can have signed in: there is no sign-in yet */
-        browser_refuse(b, CLOSE_AUTH, b->auth.signed_in ? "The sign-in is unknown or has expired" : "Sign in with GitHub first");
+        browser_refuse(b, CLOSE_AUTH,
+                       b->auth.signed_in ? "The sign-in is unknown or has expired" : "Sign in with GitHub first");
         return;
     }
     if (quota_hit(sv->quota, b->who.actor, time_mono_ms(), &err) < 0) {
@@ -284,7 +285,8 @@ static void begin_message(struct browser *b)
 
 void browser_received(struct browser *b, const void *data, size_t len)
 {
-    size_t rest = lws_remaining_packet_payload(b->wsi), most = b->phase == BROWSER_AUTH ? AUTH_FRAME_MAX : BROWSER_MESSAGE_MAX;
+    size_t rest = lws_remaining_packet_payload(b->wsi),
+           most = b->phase == BROWSER_AUTH ? AUTH_FRAME_MAX : BROWSER_MESSAGE_MAX;
 
     browser_heard(b);
     if (b->phase == BROWSER_CLOSING)
@@ -332,7 +334,8 @@ static int write_own(struct browser *b)
 
 static int write_next(struct browser *b)
 {
-    /* The message's own header stands in front of the text: room enough for the WebSocket's, and not needed any more. */
+    /* The message's own header stands in front of the text: room enough for the WebSocket's, and not needed any more.
+     */
     int r = write_text(b, (unsigned char *)b->holder.in.in.data + b->next.at, b->next.len);
 
     b->next.waiting = false;

@@ -5,11 +5,11 @@
  *   CLOSING  says its last words, then the close code
  *
  * Theory of operation. libwebsockets owns the socket and calls us; the connection to the holder is a peer of ours.
- * Towards the browser nothing is queued but the service's own few frames: a frame of the holder stays in the peer's read
- * buffer, is written from there when the browser can take it, and only then the next one is looked for. So a browser that
- * does not read stops us reading, and the holder after us. Towards the holder whole messages are queued; above a mark the
- * browser's socket is not read. Nothing is dropped while both are there.
- * Owns itself: made at accept, freed when libwebsockets destroys the connection. */
+ * Towards the browser nothing is queued but the service's own few frames: a frame of the holder stays in the peer's
+ * read buffer, is written from there when the browser can take it, and only then the next one is looked for. So a
+ * browser that does not read stops us reading, and the holder after us. Towards the holder whole messages are queued;
+ * above a mark the browser's socket is not read. Nothing is dropped while both are there. Owns itself: made at accept,
+ * freed when libwebsockets destroys the connection. */
 #ifndef RELAY_BROWSER_H
 #define RELAY_BROWSER_H
 
@@ -52,22 +52,23 @@ struct browser {
     struct ws_server *server;
     struct lws *wsi;
     enum browser_phase phase;
-    char request[ID_TEXT_LEN + 1], name[ID_TEXT_LEN + 1]; /* for the log: nginx's id of the handshake, the session; or "" */
+    char request[ID_TEXT_LEN + 1],
+        name[ID_TEXT_LEN + 1]; /* for the log: nginx's id of the handshake, the session; or "" */
     struct handshake who;
     struct auth auth;
     struct ev_timer timer; /* the phase's deadline; OPEN: the next look whether the browser lives */
 
     /* from the browser */
-    struct buf in;       /* the message that is coming: room for its length, then its bytes */
-    bool choked;         /* not read: the holder is behind */
-    double heard;        /* loop time of its last sign of life */
+    struct buf in; /* the message that is coming: room for its length, then its bytes */
+    bool choked;   /* not read: the holder is behind */
+    double heard;  /* loop time of its last sign of life */
     bool ping_due;
 
     /* to the browser */
-    struct list own;     /* the service's own frames, before the holder's next */
+    struct list own; /* the service's own frames, before the holder's next */
     struct {
-        bool waiting;    /* a frame of the holder is next */
-        size_t at, len;  /* where its text stands in the peer's buffer */
+        bool waiting;   /* a frame of the holder is next */
+        size_t at, len; /* where its text stands in the peer's buffer */
         uint64_t number;
     } next;
     uint16_t close_code; /* CLOSING: 0 when the browser closed */
@@ -96,7 +97,7 @@ void browser_gone(struct browser *b); /* no more events; the memory stays until 
 void browser_close(struct browser *b, enum close_code code, const char *reason);
 /* One error frame, then the close. */
 void browser_refuse(struct browser *b, enum close_code code, const char *message);
-void browser_kill(struct browser *b); /* ends the connection without words */
+void browser_kill(struct browser *b);                         /* ends the connection without words */
 int browser_queue(struct browser *b, const struct buf *text); /* 0; -1 no memory: it was killed */
 void browser_set_timer(struct browser *b, double seconds);
 void browser_wants_write(struct browser *b);
@@ -104,8 +105,8 @@ void browser_log_context(const struct browser *b); /* lines written from now on 
 
 /* The conversation (relay.c). */
 void relay_join(struct browser *b, struct session *s);
-void relay_leave(struct browser *b); /* lets go of holder and session; twice is fine */
-void relay_pull(struct browser *b);  /* looks for the holder's next frame */
+void relay_leave(struct browser *b);                    /* lets go of holder and session; twice is fine */
+void relay_pull(struct browser *b);                     /* looks for the holder's next frame */
 int relay_send(struct browser *b, struct buf *message); /* a whole message, 4 bytes free in front; 0 or -1 */
 void relay_session_gone(struct browser *b);
 

@@ -88,7 +88,8 @@ static bool token_right(const struct config *config, const char *token)
     return config->api_token[0] && token && str_eq_consttime(token, config->api_token);
 }
 
-int handshake_judge(const struct config *config, const struct handshake_request *r, struct handshake *ret, struct err *err)
+int handshake_judge(const struct config *config, const struct handshake_request *r, struct handshake *ret,
+                    struct err *err)
 {
     struct handshake h = { .internal = r->surface && strcmp(r->surface, "internal") == 0 };
     const char *id;

@@ -1,6 +1,6 @@
 /* supervisor/relay/handshake.h -- what a WebSocket request is, judged before the upgrade. Pure.
- * nginx tells in X-Agentsim-Surface which of its two servers the request came through; without it the public rules hold.
- * Source: the HTTP contract, sections 2, 3 and 8. */
+ * nginx tells in X-Agentsim-Surface which of its two servers the request came through; without it the public rules
+ * hold. Source: the HTTP contract, sections 2, 3 and 8. */
 #ifndef RELAY_HANDSHAKE_H
 #define RELAY_HANDSHAKE_H
 
@@ -25,6 +25,7 @@ struct handshake {
 };
 
 /* 0: upgrade. -1: refuse, err's kind is the status (403 for all but a path that does not exist, 404). */
-int handshake_judge(const struct config *config, const struct handshake_request *r, struct handshake *ret, struct err *err);
+int handshake_judge(const struct config *config, const struct handshake_request *r, struct handshake *ret,
+                    struct err *err);
 
 #endif

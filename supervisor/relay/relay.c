@@ -11,8 +11,8 @@
 #include "supervisor/supervisor.h"
 
 #define JOIN_SECONDS 10.
-#define OPEN_SECONDS 60.       /* until the first look whether the browser lives */
-#define ORPHAN_SECONDS 300.    /* for what is under way from a session that is gone */
+#define OPEN_SECONDS 60.        /* until the first look whether the browser lives */
+#define ORPHAN_SECONDS 300.     /* for what is under way from a session that is gone */
 #define HIGH_WATER (256u << 10) /* bytes on the way to the holder at which the browser is not read any more */
 #define LOW_WATER (64u << 10)
 #define MOST_QUEUED (HIGH_WATER + HOLD_MAX_PAYLOAD + FRAME_HEADER) /* one whole message more than the mark */

@@ -60,7 +60,8 @@ static void copy_request_id(struct lws *wsi, char out[ID_TEXT_LEN + 1])
         id_format(&id, out);
 }
 
-static int judge(struct ws_server *ws, struct lws *wsi, char request[ID_TEXT_LEN + 1], struct handshake *ret, struct err *err)
+static int judge(struct ws_server *ws, struct lws *wsi, char request[ID_TEXT_LEN + 1], struct handshake *ret,
+                 struct err *err)
 {
     struct header_texts t = { 0 };
     struct handshake_request r = { t.path, t.surface, t.token, t.address, t.origin, t.host };
@@ -234,7 +235,8 @@ struct ws_server *ws_server_new(struct supervisor *sv, int fd, unsigned max, str
     if (!ws->context) {
         close(fd);
         mem_free(ws);
-        err_set(err, ERR_INTERNAL, 0, "libwebsockets does not start (is the package libwebsockets-evlib-ev installed?)");
+        err_set(err, ERR_INTERNAL, 0,
+                "libwebsockets does not start (is the package libwebsockets-evlib-ev installed?)");
         return NULL;
     }
     ws->vhost = lws_get_vhost_by_name(ws->context, "agentsim");

@@ -34,10 +34,14 @@ static void public_requests_belong_to_their_address(void **state)
 
     (void)state;
     assert_int_equal(id_parse(ID, &id), 0);
-    assert_int_equal(judge(&config, (struct handshake_request){ .path = PUBLIC, .surface = "public", .address = "192.0.2.7" }, &h, &err), 0);
+    assert_int_equal(judge(&config,
+                           (struct handshake_request){ .path = PUBLIC, .surface = "public", .address = "192.0.2.7" },
+                           &h, &err),
+                     0);
     assert_true(h.id_valid && id_equal(&h.id, &id) && !h.internal);
     assert_string_equal(h.actor, "ip:192.0.2.7");
-    assert_int_equal(judge(&config, (struct handshake_request){ .path = PUBLIC, .address = "2001:db8::1" }, &h, &err), 0);
+    assert_int_equal(judge(&config, (struct handshake_request){ .path = PUBLIC, .address = "2001:db8::1" }, &h, &err),
+                     0);
     assert_string_equal(h.actor, "ip:2001:db8::/64");
     assert_int_equal(judge(&config, (struct handshake_request){ .path = PUBLIC }, &h, &err), 0);
     assert_string_equal(h.actor, "ip:unknown");
@@ -45,7 +49,8 @@ static void public_requests_belong_to_their_address(void **state)
 
 static void a_bad_id_is_let_in_to_be_told(void **state)
 {
-    static const char *const rows[] = { "/besser_api/simulation/x/ws", "/besser_api/simulation/" ID "0/ws", "/besser_api/simulation/ws/ws",
+    static const char *const rows[] = { "/besser_api/simulation/x/ws", "/besser_api/simulation/" ID "0/ws",
+                                        "/besser_api/simulation/ws/ws",
                                         "/besser_api/simulation/0f9d3c52-8f3e-4d59-9d0a-3b8a6f1c2e4g/ws" };
     struct config config = with(token, none, none);
     struct handshake h;
@@ -64,9 +69,17 @@ static void other_paths_do_not_exist(void **state)
     static const struct {
         const char *path, *surface;
     } rows[] = {
-        { NULL, NULL },      { "", "public" },          { "/", "public" },           { INTERNAL, "public" },     { INTERNAL, NULL },
-        { PUBLIC, "internal" }, { PUBLIC "/", "public" }, { "/besser_api/simulation//ws", "public" },
-        { "/besser_api/simulation/a/b/ws", "public" },    { "/sessions//ws", "internal" }, { "/sessions/ws", "internal" },
+        { NULL, NULL },
+        { "", "public" },
+        { "/", "public" },
+        { INTERNAL, "public" },
+        { INTERNAL, NULL },
+        { PUBLIC, "internal" },
+        { PUBLIC "/", "public" },
+        { "/besser_api/simulation//ws", "public" },
+        { "/besser_api/simulation/a/b/ws", "public" },
+        { "/sessions//ws", "internal" },
+        { "/sessions/ws", "internal" },
         { INTERNAL, "Internal" }, /* anything but the very word is public */
     };
     struct config config = with(token, none, none);
@@ -76,8 +89,11 @@ static void other_paths_do_not_exist(void **state)
 
     (void)state;
     for (i = 0; i < ARRAY_LEN(rows); i++) {
-        assert_int_equal(judge(&config, (struct handshake_request){ .path = rows[i].path, .surface = rows[i].surface, .token = token },
-                               &h, &err), -1);
+        assert_int_equal(
+            judge(&config,
+                  (struct handshake_request){ .path = rows[i].path, .surface = rows[i].surface, .token = token }, &h,
+                  &err),
+            -1);
         assert_int_equal(err.kind, ERR_NOT_FOUND);
     }
     assert_true(h.id_valid); /* untouched */
@@ -89,8 +105,9 @@ static void the_internal_surface_wants_the_very_token(void **state)
         char *configured;
         const char *given;
         int rc;
-    } rows[] = { { token, "s3cret", 0 }, { token, "s3creT", -1 },  { token, "s3cre", -1 }, { token, "s3crets", -1 }, { token, "", -1 },
-                 { token, NULL, -1 },    { none, "", -1 },         { none, NULL, -1 },     { none, "s3cret", -1 } };
+    } rows[] = { { token, "s3cret", 0 },   { token, "s3creT", -1 }, { token, "s3cre", -1 },
+                 { token, "s3crets", -1 }, { token, "", -1 },       { token, NULL, -1 },
+                 { none, "", -1 },         { none, NULL, -1 },      { none, "s3cret", -1 } };
     struct handshake h;
     struct err err;
     size_t i;
@@ -99,9 +116,14 @@ static void the_internal_surface_wants_the_very_token(void **state)
     for (i = 0; i < ARRAY_LEN(rows); i++) {
         struct config config = with(rows[i].configured, origins, none);
 
-        assert_int_equal(judge(&config, (struct handshake_request){ .path = INTERNAL, .surface = "internal", .token = rows[i].given,
-                                                                    .origin = "https://evil.example", .address = "192.0.2.7" },
-                               &h, &err), rows[i].rc);
+        assert_int_equal(judge(&config,
+                               (struct handshake_request){ .path = INTERNAL,
+                                                           .surface = "internal",
+                                                           .token = rows[i].given,
+                                                           .origin = "https://evil.example",
+                                                           .address = "192.0.2.7" },
+                               &h, &err),
+                         rows[i].rc);
         if (rows[i].rc < 0) {
             assert_int_equal(err.kind, ERR_FORBIDDEN);
         } else {
@@ -138,7 +160,8 @@ static void origins_are_judged_where_they_are_configured(void **state)
         { ",", "x", -1 },
         { " ", "x", -1 },
     };
-    struct config config = with(token, origins, home), star = with(token, (char[]){ "*" }, none), off = with(token, none, none);
+    struct config config = with(token, origins, home), star = with(token, (char[]){ "*" }, none),
+                  off = with(token, none, none);
     struct handshake h;
     struct err err;
     size_t i;
@@ -156,8 +179,10 @@ static void origins_are_judged_where_they_are_configured(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(public_requests_belong_to_their_address), cmocka_unit_test(a_bad_id_is_let_in_to_be_told),
-        cmocka_unit_test(other_paths_do_not_exist),                cmocka_unit_test(the_internal_surface_wants_the_very_token),
+        cmocka_unit_test(public_requests_belong_to_their_address),
+        cmocka_unit_test(a_bad_id_is_let_in_to_be_told),
+        cmocka_unit_test(other_paths_do_not_exist),
+        cmocka_unit_test(the_internal_surface_wants_the_very_token),
         cmocka_unit_test(origins_are_judged_where_they_are_configured),
     };
 

@@ -40,7 +40,7 @@ static int teardown(void **state)
 
 static void a_life_passes_the_states_in_order(void **state)
 {
-    static const enum session_state life[] = { SESSION_STARTING, SESSION_READY, SESSION_ATTACHED, SESSION_DETACHED,
+    static const enum session_state life[] = { SESSION_STARTING, SESSION_READY,    SESSION_ATTACHED, SESSION_DETACHED,
                                                SESSION_ATTACHED, SESSION_STOPPING, SESSION_GONE };
     struct session *s = *state;
     size_t i;

@@ -1,0 +1,169 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "shared/base/mem.h"
+#include "shared/base/time.h"
+#include "shared/ipc/wire.h"
+#include "supervisor/control.h"
+#include "tests/support/oom.h"
+#include "tests/support/supervisor_fixture.h"
+
+/* A control connection to the holder in slot 0, and what came of it. */
+struct talk {
+    struct fixture f;
+    struct control *control;
+    int holder;
+    int said, lost;
+    bool closes; /* the handler closes at the first word */
+};
+
+static void on_said(void *owner, const struct hold_event *e)
+{
+    struct talk *t = owner;
+
+    (void)e;
+    t->said++;
+    if (t->closes) {
+        control_close(t->control);
+        t->control = NULL;
+    }
+}
+
+static void on_lost(void *owner, const char *why)
+{
+    struct talk *t = owner;
+
+    assert_true(why[0] != '\0');
+    t->lost++;
+}
+
+static const struct control_events events = { on_said, on_lost };
+
+static int setup(void **state)
+{
+    struct talk *t = mem_zalloc(1, sizeof(*t));
+    char path[SESSIONS_PATH_MAX];
+    struct err err;
+
+    assert_non_null(t);
+    fixture_open(&t->f);
+    fixture_open_holder(&t->f, 0);
+    sessions_holder_path(&t->f.sv.sessions, 0, path);
+    t->control = control_open(t->f.sv.loop, path, HOLD_ROLE_CONTROL, &events, t, &err);
+    assert_non_null(t->control);
+    t->holder = fixture_accept_holder(&t->f, 0);
+    *state = t;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct talk *t = *state;
+
+    control_close(t->control);
+    if (t->holder >= 0)
+        close(t->holder);
+    fixture_close(&t->f);
+    mem_free(t);
+    return 0;
+}
+
+static void our_words_arrive_as_fields(void **state)
+{
+    struct talk *t = *state;
+    struct wire_in in;
+    uint16_t type;
+    auto_buf struct buf b;
+
+    buf_init(&b, 1024);
+    assert_int_equal(control_claim(t->control, "ip:a", 1234, 5678), 0);
+    assert_int_equal(control_end(t->control, HOLD_REASON_EXPIRED), 0);
+    assert_int_equal(fixture_recv(&t->f, t->holder, &type, &b, NULL), 1);
+    assert_int_equal(type, HOLD_CONTROL);
+    wire_start(&in, b.data, b.len);
+    assert_string_equal(wire_get_str(&in, 100), "ip:a");
+    assert_int_equal(wire_get_u64(&in), 1234);
+    assert_int_equal(wire_get_u64(&in), 5678);
+    assert_int_equal(wire_end(&in), 0);
+    assert_int_equal(fixture_recv(&t->f, t->holder, &type, &b, NULL), 1);
+    assert_int_equal(type, HOLD_END);
+    assert_int_equal(b.data[0], HOLD_REASON_EXPIRED);
+}
+
+static void each_word_is_an_event_and_the_end_is_the_last(void **state)
+{
+    struct talk *t = *state;
+
+    fixture_phase(&t->f, t->holder, HOLD_STARTING);
+    fixture_phase(&t->f, t->holder, HOLD_READY);
+    fixture_send(t->holder, HOLD_DONE, NULL, 0);
+    close(t->holder);
+    t->holder = -1;
+    fixture_wait(&t->f, t->lost);
+    assert_int_equal(t->said, 3);
+    fixture_turn(&t->f);
+    assert_int_equal(t->lost, 1);
+}
+
+static void a_malformed_word_is_the_last(void **state)
+{
+    struct talk *t = *state;
+
+    fixture_send(t->holder, HOLD_PHASE, "?", 1);
+    fixture_send(t->holder, HOLD_DONE, NULL, 0);
+    fixture_wait(&t->f, t->lost);
+    fixture_turn(&t->f);
+    fixture_turn(&t->f);
+    assert_int_equal(t->said, 0);
+    assert_int_equal(t->lost, 1);
+}
+
+static void a_handler_may_close(void **state)
+{
+    struct talk *t = *state;
+
+    t->closes = true;
+    fixture_phase(&t->f, t->holder, HOLD_STARTING);
+    fixture_wait(&t->f, t->said);
+    assert_null(t->control);
+    assert_int_equal(t->said, 1);
+    assert_int_equal(t->lost, 0);
+}
+
+static void nobody_there_is_an_error(void **state)
+{
+    struct talk *t = *state;
+    struct err err;
+
+    assert_null(control_open(t->f.sv.loop, "/nonexistent", HOLD_ROLE_CONTROL, &events, t, &err));
+    assert_int_equal(err.kind, ERR_UNAVAILABLE);
+    OOM_SWEEP({
+        char path[SESSIONS_PATH_MAX];
+        struct control *c;
+
+        sessions_holder_path(&t->f.sv.sessions, 0, path);
+        c = control_open(t->f.sv.loop, path, HOLD_ROLE_CONTROL, &events, t, &err);
+        if (c)
+            control_claim(c, "ip:a", 1, 2);
+        control_close(c);
+    });
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(our_words_arrive_as_fields, setup, teardown),
+        cmocka_unit_test_setup_teardown(each_word_is_an_event_and_the_end_is_the_last, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_malformed_word_is_the_last, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_handler_may_close, setup, teardown),
+        cmocka_unit_test_setup_teardown(nobody_there_is_an_error, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

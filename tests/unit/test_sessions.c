@@ -1,0 +1,349 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "shared/base/mem.h"
+#include "shared/base/time.h"
+#include "shared/ipc/wire.h"
+#include "tests/support/oom.h"
+#include "tests/support/supervisor_fixture.h"
+
+#define ME "ip:192.0.2.1"
+
+/* Somebody who waits, and what it was told. */
+struct asker {
+    struct create_request request;
+    struct waiter end;
+    int told, ended;
+    struct session *session;
+    struct err err;
+};
+
+static void on_create(struct waiter *w, struct session *s, const struct err *err)
+{
+    struct asker *a = list_entry(w, struct asker, request.waiter);
+
+    a->told++;
+    a->session = s;
+    err_clear(&a->err);
+    if (err)
+        a->err = *err;
+}
+
+static void on_end(struct waiter *w, struct session *s, const struct err *err)
+{
+    struct asker *a = list_entry(w, struct asker, end);
+
+    (void)s;
+    a->ended++;
+    err_clear(&a->err);
+    if (err)
+        a->err = *err;
+}
+
+static void ask(struct fixture *f, struct asker *a, const char *actor)
+{
+    *a = (struct asker){ 0 };
+    waiter_init(&a->request.waiter, on_create);
+    waiter_init(&a->end, on_end);
+    id_new(&a->request.id);
+    snprintf(a->request.actor, sizeof(a->request.actor), "%s", actor);
+    sessions_create(&f->sv.sessions, &a->request);
+}
+
+static int setup(void **state)
+{
+    struct fixture *f = mem_zalloc(1, sizeof(*f));
+
+    assert_non_null(f);
+    fixture_open(f);
+    *state = f;
+    return 0;
+}
+
+static int setup_ready(void **state)
+{
+    setup(state);
+    fixture_ready(*state);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    fixture_close(*state);
+    mem_free(*state);
+    return 0;
+}
+
+static void nothing_starts_before_launcher_and_sandbox_are_there(void **state)
+{
+    struct fixture *f = *state;
+    struct asker a;
+
+    ask(f, &a, ME);
+    assert_int_equal(a.told, 1);
+    assert_int_equal(a.err.kind, ERR_UNAVAILABLE);
+    sessions_start(&f->sv.sessions);
+    fixture_connect_launcher(f);
+    fixture_tell_slot(f, 0, LAUNCH_SLOT_FREE, NULL);
+    fixture_tell(f, LAUNCH_READY, 0, NULL, FIXTURE_SLOTS);
+    ask(f, &a, ME);
+    assert_int_equal(a.err.kind, ERR_UNAVAILABLE);
+    assert_non_null(strstr(a.err.msg, "sandbox"));
+}
+
+static void a_detached_session_makes_room_and_the_new_one_waits_for_it(void **state)
+{
+    struct fixture *f = *state;
+    struct session *old, *foreign;
+    struct launch_msg m;
+    struct asker a, b;
+    int control, other, browser;
+
+    old = fixture_session(f, ME, &control);
+    foreign = fixture_session(f, "ip:192.0.2.2", &other);
+    ask(f, &a, ME);
+    assert_int_equal(a.err.kind, ERR_LIMIT); /* alive, so it stays */
+    sessions_attach(old, (struct browser *)(void *)&browser);
+    sessions_detach(old, (struct browser *)(void *)&browser);
+    assert_int_equal(old->state, SESSION_DETACHED);
+    ask(f, &b, ME);
+    assert_int_equal(b.told, 0);
+    assert_int_equal(old->state, SESSION_STOPPING);
+    fixture_asked(f, LAUNCH_STOP);
+    fixture_asked_nothing(f);
+    fixture_tell(f, LAUNCH_CLEAN, old->slot, NULL, 0);
+    m = fixture_asked(f, LAUNCH_START);
+    assert_true(id_equal(&m.id, &b.request.id));
+    assert_int_equal(foreign->state, SESSION_READY);
+    waiter_cancel(&b.request.waiter);
+    close(control);
+    close(other);
+}
+
+static void a_start_that_nobody_waits_for_is_undone(void **state)
+{
+    struct fixture *f = *state;
+    struct launch_msg m;
+    struct asker a;
+
+    ask(f, &a, ME);
+    m = fixture_asked(f, LAUNCH_START);
+    waiter_cancel(&a.request.waiter);
+    fixture_tell(f, LAUNCH_STARTED, m.slot, &m.id, 1);
+    assert_int_equal(fixture_asked(f, LAUNCH_STOP).slot, m.slot);
+    fixture_tell(f, LAUNCH_CLEAN, m.slot, NULL, 0);
+    assert_int_equal(f->sv.sessions.table.count, 0);
+    assert_int_equal(a.told, 0);
+}
+
+static void a_holder_out_of_reach_fails_the_start(void **state)
+{
+    struct fixture *f = *state;
+    struct launch_msg m;
+    struct asker a;
+
+    ask(f, &a, ME);
+    m = fixture_asked(f, LAUNCH_START);
+    fixture_tell(f, LAUNCH_STARTED, m.slot, &m.id, 1); /* but no socket is there */
+    assert_int_equal(a.told, 1);
+    assert_int_equal(a.err.kind, ERR_UNAVAILABLE);
+    assert_int_equal(fixture_asked(f, LAUNCH_STOP).slot, m.slot);
+}
+
+static void an_end_waits_for_the_good_bye_then_for_the_slot(void **state)
+{
+    struct fixture *f = *state;
+    struct asker a = { 0 };
+    struct session *s;
+    uint16_t type;
+    auto_buf struct buf b;
+    int control, browser;
+
+    buf_init(&b, 64);
+    waiter_init(&a.end, on_end);
+    s = fixture_session(f, ME, &control);
+    sessions_attach(s, (struct browser *)(void *)&browser);
+    sessions_end(&f->sv.sessions, s, HOLD_REASON_STOPPED, &a.end);
+    sessions_end(&f->sv.sessions, s, HOLD_REASON_EXPIRED, NULL); /* the second changes nothing */
+    assert_int_equal(fixture_recv(f, control, &type, &b, NULL), 1);
+    assert_int_equal(type, HOLD_END);
+    assert_int_equal(b.data[0], HOLD_REASON_STOPPED);
+    fixture_asked_nothing(f);
+    assert_false(session_can_attach(s));
+    fixture_send(control, HOLD_GONE, (const char[]){ HOLD_REASON_STOPPED, 0, 0, 0, 0 }, 5);
+    fixture_send(control, HOLD_DONE, NULL, 0);
+    fixture_asked(f, LAUNCH_STOP);
+    assert_int_equal(s->reason, HOLD_REASON_STOPPED);
+    assert_int_equal(a.ended, 0);
+    fixture_tell(f, LAUNCH_CLEAN, s->slot, NULL, 0);
+    assert_int_equal(a.ended, 1);
+    assert_int_equal(a.err.kind, ERR_NONE);
+    close(control);
+}
+
+static void an_end_without_a_listener_is_immediate(void **state)
+{
+    struct fixture *f = *state;
+    struct session *s;
+    int control;
+
+    s = fixture_session(f, ME, &control);
+    sessions_end(&f->sv.sessions, s, HOLD_REASON_STOPPED, NULL);
+    assert_int_equal(s->state, SESSION_STOPPING);
+    fixture_asked(f, LAUNCH_STOP);
+    close(control);
+}
+
+static void what_an_earlier_supervisor_left_is_found(void **state)
+{
+    struct fixture *f = *state;
+    struct id mine = { { 1 } }, stranger = { { 2 } };
+    struct session *s;
+    struct err err;
+    int control;
+
+    fixture_open_holder(f, 1);
+    sessions_start(&f->sv.sessions);
+    fixture_connect_launcher(f);
+    fixture_tell_slot(f, 0, LAUNCH_SLOT_FREE, NULL);
+    fixture_tell_slot(f, 1, LAUNCH_SLOT_BUSY, &mine);
+    fixture_tell_slot(f, 2, LAUNCH_SLOT_BUSY, &stranger); /* nobody listens there */
+    fixture_tell(f, LAUNCH_READY, 0, NULL, FIXTURE_SLOTS);
+    assert_int_equal(fixture_asked(f, LAUNCH_STOP).slot, 2);
+    control = fixture_accept_holder(f, 1);
+    s = session_table_find(&f->sv.sessions.table, &mine);
+    assert_non_null(s);
+    assert_null(sessions_find(&f->sv.sessions, &mine, "?", &err)); /* nobody's until it has said whose */
+    assert_false(session_can_attach(s));
+    fixture_identify(f, control, &mine, ME);
+    fixture_phase(f, control, HOLD_READY);
+    fixture_wait(f, s->state == SESSION_DETACHED);
+    assert_ptr_equal(sessions_find(&f->sv.sessions, &mine, ME, &err), s);
+    assert_int_equal(s->frames, 5);
+    close(control);
+}
+
+static void a_found_holder_that_belongs_to_nobody_is_stopped(void **state)
+{
+    struct fixture *f = *state;
+    struct id mine = { { 1 } };
+    int control;
+
+    fixture_open_holder(f, 1);
+    sessions_start(&f->sv.sessions);
+    fixture_connect_launcher(f);
+    fixture_tell_slot(f, 1, LAUNCH_SLOT_BUSY, &mine);
+    fixture_tell(f, LAUNCH_READY, 0, NULL, FIXTURE_SLOTS);
+    control = fixture_accept_holder(f, 1);
+    fixture_identify(f, control, &mine, "");
+    assert_int_equal(fixture_asked(f, LAUNCH_STOP).slot, 1);
+    close(control);
+}
+
+static void a_new_inventory_corrects_what_we_believe(void **state)
+{
+    struct fixture *f = *state;
+    struct id other = { { 7 } };
+    struct session *kept, *lost;
+    uint32_t third;
+    int control, second;
+
+    kept = fixture_session(f, ME, &control);
+    lost = fixture_session(f, "ip:192.0.2.2", &second);
+    third = 0 + 1 + 2 - kept->slot - lost->slot;
+    shutdown(f->launcher, SHUT_RDWR);
+    fixture_connect_launcher(f);
+    assert_int_equal(kept->state, SESSION_READY); /* the channel says nothing about sessions */
+    fixture_tell_slot(f, kept->slot, LAUNCH_SLOT_BUSY, &kept->id);
+    fixture_tell_slot(f, lost->slot, LAUNCH_SLOT_FREE, NULL);
+    fixture_tell_slot(f, third, LAUNCH_SLOT_BUSY, &other); /* known to nobody, and too late to be from before */
+    fixture_tell(f, LAUNCH_READY, 0, NULL, FIXTURE_SLOTS);
+    assert_int_equal(f->sv.sessions.table.count, 1);
+    assert_int_equal(kept->state, SESSION_READY);
+    assert_int_equal(fixture_asked(f, LAUNCH_STOP).slot, third);
+    close(control);
+    close(second);
+}
+
+static void a_session_that_was_starting_ends_with_the_channel(void **state)
+{
+    struct fixture *f = *state;
+    struct asker a;
+
+    ask(f, &a, ME);
+    fixture_asked(f, LAUNCH_START);
+    shutdown(f->launcher, SHUT_RDWR);
+    fixture_wait(f, a.told == 1);
+    assert_int_equal(a.err.kind, ERR_INTERNAL);
+    assert_int_equal(f->sv.sessions.table.count, 0);
+    assert_false(selftest_allows(&f->sv.sessions.selftest)); /* to be proven again */
+}
+
+/* A whole life in which the n-th allocation of ours fails: did it come to that? */
+static bool live_with_failure(unsigned long n)
+{
+    struct fixture *f;
+    struct asker a;
+    struct launch_msg m = { 0 };
+    bool hit;
+
+    setup_ready((void **)&f);
+    oom_fail_at(n);
+    ask(f, &a, ME);
+    hit = oom_hit();
+    oom_off();
+    if (a.told) {
+        assert_int_equal(a.err.kind, ERR_INTERNAL);
+        assert_int_equal(f->sv.sessions.table.count, 0);
+    } else {
+        m = fixture_asked(f, LAUNCH_START);
+        fixture_open_holder(f, m.slot);
+        oom_fail_at(n);
+        fixture_tell(f, LAUNCH_STARTED, m.slot, &m.id, 1);
+        hit = oom_hit() || hit;
+        oom_off();
+        assert_int_equal(a.told, 1);
+        if (a.err.kind != ERR_NONE)
+            fixture_asked(f, LAUNCH_STOP);
+    }
+    teardown((void **)&f);
+    return hit;
+}
+
+static void without_memory_a_start_fails_and_nothing_stays(void **state)
+{
+    unsigned long n = 1;
+
+    (void)state;
+    while (live_with_failure(n))
+        n++;
+    assert_true(n > 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(nothing_starts_before_launcher_and_sandbox_are_there, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_detached_session_makes_room_and_the_new_one_waits_for_it, setup_ready,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_start_that_nobody_waits_for_is_undone, setup_ready, teardown),
+        cmocka_unit_test_setup_teardown(a_holder_out_of_reach_fails_the_start, setup_ready, teardown),
+        cmocka_unit_test_setup_teardown(an_end_waits_for_the_good_bye_then_for_the_slot, setup_ready, teardown),
+        cmocka_unit_test_setup_teardown(an_end_without_a_listener_is_immediate, setup_ready, teardown),
+        cmocka_unit_test_setup_teardown(what_an_earlier_supervisor_left_is_found, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_found_holder_that_belongs_to_nobody_is_stopped, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_new_inventory_corrects_what_we_believe, setup_ready, teardown),
+        cmocka_unit_test_setup_teardown(a_session_that_was_starting_ends_with_the_channel, setup_ready, teardown),
+        cmocka_unit_test(without_memory_a_start_fails_and_nothing_stays),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
