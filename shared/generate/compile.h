@@ -13,9 +13,9 @@ struct python_parser;
 
 struct compiled { /* owns all; compiled_release() frees */
     struct model model;
-    struct bundle bundle;       /* empty when there are errors */
-    struct str_list events;     /* event list */
-    struct findings findings;   /* errors > 0: the diagram is refused */
+    struct bundle bundle;     /* empty when there are errors */
+    struct str_list events;   /* event list */
+    struct findings findings; /* errors > 0: the diagram is refused */
 };
 
 /* 0: compiled or refused (see findings.errors); -1: the machine failed, err says how. */

@@ -28,7 +28,7 @@ struct config_line {
     bool blank;
 };
 const char *config_line_read(const char *text, struct config_line *ret); /* returns where the next one begins */
-bool config_line_opens(const struct config_line *l);                    /* it is only "- word:" */
+bool config_line_opens(const struct config_line *l);                     /* it is only "- word:" */
 
 /* True when o asks for a value that a given file has to be changed for. */
 bool config_overrides_any(const struct generate_options *o);

@@ -17,8 +17,9 @@ struct bundle_file {
 };
 
 struct bundle { /* owns all; bundle_release() frees */
-    struct bundle_file *files; size_t files_len, files_cap; /* agent.py, config.yaml, then support files in contract order (8.2) */
-    struct str_list directories;                             /* workspaces, normalised (8.3) */
+    struct bundle_file *files;
+    size_t files_len, files_cap; /* agent.py, config.yaml, then support files in contract order (8.2) */
+    struct str_list directories; /* workspaces, normalised (8.3) */
 };
 
 struct credentials { /* borrowed; NULL or "" = not given. Never logged, never in an error. */
@@ -35,15 +36,18 @@ struct sql_entry { /* fields of one entry below db.sql; borrowed */
     size_t len;
 };
 
+/* With a host, port or credential a given config.yaml has to be a mapping, and is written anew with them; without, it
+ * is passed on as it came, whatever it is. So who only checks a diagram passes what its session will pass. */
 struct generate_options {
-    bool session;                       /* a test session's program, else a download */
-    const char *host;                   /* session: what the agent listens on, "127.0.0.1" */
-    uint16_t port;
+    bool session;     /* a test session's program, else a download */
+    const char *host; /* session: what the agent listens on, "127.0.0.1"; NULL = not set */
+    uint16_t port;    /* 0 = not set */
     const struct credentials *credentials;
-    const struct sql_entry *db1;        /* download that owns a database: what default DB actions query; NULL = none */
+    const struct sql_entry *db1; /* download that owns a database: what default DB actions query; NULL = none */
 };
 
-/* The whole program. -1: ERR_BAD_REQUEST (bad YAML with line, bad path, number out of range), else the machine failed. */
+/* The whole program. -1: ERR_BAD_REQUEST (bad YAML with line, bad path, number out of range), else the machine failed.
+ */
 int generate_bundle(const struct model *m, const struct generate_options *o, struct bundle *ret, struct err *err);
 void bundle_release(struct bundle *b);
 int bundle_add(struct bundle *b, const char *path, const char *content, size_t size, struct err *err); /* copies */

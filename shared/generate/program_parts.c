@@ -1,3 +1,4 @@
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -5,6 +6,8 @@
 #include "shared/base/str.h"
 #include "shared/diagram/provider.h"
 #include "shared/generate/program.h"
+
+#define CONFIGURATION_DEPTH_MAX 90 /* the literal writer takes 100 */
 
 /* ---- agent and platform
  * ----------------------------------------------------------------------------------------- */
@@ -86,6 +89,23 @@ static char *profile_slug(const struct value *entry, size_t i)
     return buf_steal(&slug, NULL);
 }
 
+/* What the literal writer takes; the rules see to all other values before. */
+static bool is_writable(const struct value *v, int depth)
+{
+    size_t i;
+
+    if (v->kind == VALUE_DOUBLE)
+        return isfinite(v->number);
+    if (v->kind != VALUE_ARRAY && v->kind != VALUE_OBJECT)
+        return true;
+    if (depth >= CONFIGURATION_DEPTH_MAX)
+        return false;
+    for (i = 0; i < v->len; i++)
+        if (!is_writable(&v->items[i], depth + 1))
+            return false;
+    return true;
+}
+
 static int write_configurations(struct program *p)
 {
     const struct value *mapping = &p->model->settings.personalization;
@@ -104,6 +124,11 @@ static int write_configurations(struct program *p)
             return err_nomem(p->err);
         if (!configuration || configuration->kind != VALUE_OBJECT)
             configuration = &none;
+        if (!is_writable(configuration, 0))
+            return err_set(p->err, ERR_BAD_REQUEST, 0,
+                           "config.personalizationMapping[%zu].configuration is nested too deeply or has a number that "
+                           "is not finite",
+                           i);
         code_line(&p->code, "%s: %v,", slug, configuration);
     }
     code_close(&p->code);

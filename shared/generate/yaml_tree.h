@@ -33,9 +33,8 @@ void ytree_release(struct ytree *t);
 int ytree_write(const struct ytree *t, char **ret, struct err *err);
 
 bool ytree_equal(const struct ytree *a, const struct ytree *b);
-bool ytree_is_null(const struct ytree *t); /* a plain scalar that reads as nothing */
-struct ytree *ytree_get(const struct ytree *mapping,
-                        const char *key); /* borrowed; NULL: absent or no mapping */
+bool ytree_is_null(const struct ytree *t);                             /* a plain scalar that reads as nothing */
+struct ytree *ytree_get(const struct ytree *mapping, const char *key); /* borrowed; NULL: absent or no mapping */
 
 /* Value below key, added when absent (an empty mapping). Borrowed until the mapping changes; NULL
  * out of memory. */

@@ -95,6 +95,10 @@ static void add_items(struct buf *b, const struct value *v, int depth)
     bool object = v->kind == VALUE_OBJECT;
     size_t i;
 
+    if (depth > VALUE_DEPTH_MAX) {
+        b->failed = true;
+        return;
+    }
     buf_add_char(b, object ? '{' : '[');
     for (i = 0; i < v->len && !b->failed; i++) {
         if (i)
@@ -110,10 +114,6 @@ static void add_items(struct buf *b, const struct value *v, int depth)
 
 static void add_value(struct buf *b, const struct value *v, int depth)
 {
-    if (depth > VALUE_DEPTH_MAX) {
-        b->failed = true;
-        return;
-    }
     switch (v->kind) {
     case VALUE_NULL:
         buf_add_str(b, "None");

@@ -242,6 +242,39 @@ static void downloads_use_the_platform_that_was_chosen(void **state)
     }
 }
 
+static void a_personalization_mapping_sets_configurations_and_speech(void **state)
+{
+    char *keys[] = { (char[]){ "name" }, (char[]){ "configuration" } }, *modality = (char[]){ "outputModalities" };
+    struct value speech = { .kind = VALUE_STRING, .string = (char[]){ "SPEECH" } };
+    struct value list = { .kind = VALUE_ARRAY, .items = &speech, .len = 1 };
+    struct value members[] = {
+        { .kind = VALUE_STRING, .string = (char[]){ "it's young-riders" } },
+        { .kind = VALUE_OBJECT, .keys = &modality, .items = &list, .len = 1 },
+    };
+    struct value entries[] = { { .kind = VALUE_OBJECT, .keys = keys, .items = members, .len = 2 },
+                               { .kind = VALUE_OBJECT } };
+    struct model m = {
+        .name = (char[]){ "A" },
+        .default_llm = MODEL_NONE,
+        .settings.personalization = { .kind = VALUE_ARRAY, .items = entries, .len = 2 },
+    };
+    struct err err = { 0 };
+    char *program = NULL;
+
+    (void)state;
+    assert_int_equal(generate_program(&m, &session, &program, &err), 0);
+    assert_non_null(strstr(program, "agent.set_agent_configurations({\n"
+                                    "    'it\\x27s_young_riders': {'outputModalities': ['SPEECH']},\n"
+                                    "    'variant_2': {},\n})\n"));
+    assert_non_null(strstr(program, "\ntts = OpenAIText2Speech("));
+    assert_null(strstr(program, "stt"));
+    mem_free(program);
+    speech = (struct value){ .kind = VALUE_DOUBLE, .number = __builtin_inf() };
+    assert_int_equal(generate_program(&m, &session, &program, &err), -1);
+    assert_int_equal(err.kind, ERR_BAD_REQUEST);
+    assert_non_null(strstr(err.msg, "personalizationMapping[0]"));
+}
+
 static void short_memory_is_an_error_and_leaks_nothing(void **state)
 {
     static const char *const names[] = { "own_code", "knowledge" };
@@ -277,6 +310,7 @@ int main(void)
         cmocka_unit_test(an_action_without_llm_says_so_and_lets_the_body_go_on),
         cmocka_unit_test(a_body_that_does_nothing_is_still_a_function),
         cmocka_unit_test(downloads_use_the_platform_that_was_chosen),
+        cmocka_unit_test(a_personalization_mapping_sets_configurations_and_speech),
         cmocka_unit_test(short_memory_is_an_error_and_leaks_nothing),
     };
 

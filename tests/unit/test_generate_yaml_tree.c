@@ -63,8 +63,7 @@ static void repeated_keys_aliases_and_merges_resolve(void **state)
         { "a: 1\nb: 2\na: 3\n", "a: 3\nb: 2\n" },
         { "a: 1\n'a': 2\na: 4\nb: 0\n", "a: 4\nb: 0\n" },
         { "a: &x [1, 2]\nb: *x\n", "a:\n- 1\n- 2\nb:\n- 1\n- 2\n" },
-        { "a: &x {k: 1, l: 2}\nb:\n  <<: *x\n  k: 5\n",
-          "a:\n  k: 1\n  l: 2\nb:\n  k: 5\n  l: 2\n" },
+        { "a: &x {k: 1, l: 2}\nb:\n  <<: *x\n  k: 5\n", "a:\n  k: 1\n  l: 2\nb:\n  k: 5\n  l: 2\n" },
         { "<<: [{a: 1}, {a: 2, b: 3}]\nc: 4\n", "a: 1\nb: 3\nc: 4\n" },
     };
     size_t i;
@@ -124,8 +123,7 @@ static void hostile_documents_are_refused_in_little_time(void **state)
 {
     auto_buf struct buf bomb;
     auto_buf struct buf chain;
-    auto_free char *nested = repeat("[", 100000), *keys = repeat("a: 1\n", 20000),
-                   *deep = repeat("- ", 5000);
+    auto_free char *nested = repeat("[", 100000), *keys = repeat("a: 1\n", 20000), *deep = repeat("- ", 5000);
     auto_free char *flow = repeat("- a\n", 200000);
     clock_t begin = clock();
     int i;
@@ -134,15 +132,14 @@ static void hostile_documents_are_refused_in_little_time(void **state)
     buf_init(&bomb, 100000);
     buf_add_str(&bomb, "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
     for (i = 1; i < 12; i++)
-        buf_add_fmt(&bomb, "a%d: &a%d [*a%d, *a%d, *a%d, *a%d, *a%d, *a%d, *a%d, *a%d]\n", i, i,
-                    i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
+        buf_add_fmt(&bomb, "a%d: &a%d [*a%d, *a%d, *a%d, *a%d, *a%d, *a%d, *a%d, *a%d]\n", i, i, i - 1, i - 1, i - 1,
+                    i - 1, i - 1, i - 1, i - 1, i - 1);
     buf_init(&chain, 1000000);
     buf_add_str(&chain, "a0: &a0 [x]\n");
     for (i = 1; i < 200; i++)
         buf_add_fmt(&chain, "a%d: &a%d [*a%d]\n", i, i, i - 1);
     {
-        auto_free char *a = again(bomb.data), *b = again(nested), *c = again(keys),
-                       *d = again(deep);
+        auto_free char *a = again(bomb.data), *b = again(nested), *c = again(keys), *d = again(deep);
         auto_free char *e = again(chain.data), *f = again(flow);
 
         assert_non_null(strstr(a, "too large"));

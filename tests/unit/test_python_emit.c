@@ -143,7 +143,7 @@ static void values_are_written_in_order(void **state)
 
 static void deep_values_fail(void **state)
 {
-    struct value nest[101] = { 0 };
+    struct value nest[101] = { 0 }, leaf = { .kind = VALUE_BOOL };
     auto_buf struct buf b;
     size_t i;
 
@@ -151,7 +151,7 @@ static void deep_values_fail(void **state)
     buf_init(&b, 10000);
     for (i = 0; i < ARRAY_LEN(nest); i++)
         nest[i] = (struct value){ .kind = VALUE_ARRAY, .items = nest + i + 1, .len = 1 };
-    nest[100] = (struct value){ .kind = VALUE_ARRAY };
+    nest[100] = (struct value){ .kind = VALUE_ARRAY, .items = &leaf, .len = 1 };
     py_value(&b, &nest[1]);
     assert_false(buf_failed(&b));
     py_value(&b, &nest[0]);
