@@ -8,7 +8,7 @@
 #include "shared/base/err.h"
 #include "shared/gui/gui.h"
 
-#define GUI_TEXT_MAX 16777216 /* bytes of one GUI's text */
+#define GUI_TEXT_MAX 4000000 /* bytes of one GUI; the checker of generated files takes a little more */
 
 /* Appends imports and statements, each line indented by so many blanks; the model is in variable gui_model afterwards.
  * Ends with a line break. -1: ERR_BAD_REQUEST when the text grows too large, or out of memory. */

@@ -1,5 +1,6 @@
 #include "shared/gui/writer.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "shared/base/mem.h"
@@ -49,8 +50,8 @@ static const struct import_row {
 void gui_writer_init(struct writer *w, unsigned indent, struct err *err)
 {
     *w = (struct writer){ .indent = indent, .err = err };
-    buf_init(&w->body, 2 * (size_t)GUI_TEXT_MAX); /* more than may be used: a longer text is told from a full machine */
-    buf_init(&w->line, 2 * (size_t)GUI_TEXT_MAX);
+    buf_init(&w->body, SIZE_MAX / 2);
+    buf_init(&w->line, SIZE_MAX / 2);
     names_init(&w->names);
 }
 
@@ -127,6 +128,13 @@ struct buf *gui_writer_argument(struct writer *w, const char *name)
     return &w->line;
 }
 
+/* May the statement in line be added? Nothing is added any more once the text was too long. */
+static bool fits(struct writer *w)
+{
+    w->too_long |= w->body.len + w->line.len > GUI_TEXT_MAX;
+    return !w->too_long && !w->nomem && !buf_failed(&w->line);
+}
+
 static void add_arguments(struct writer *w, const char *between, const char *after)
 {
     size_t i;
@@ -146,7 +154,7 @@ void gui_writer_close(struct writer *w)
     char between[64] = ",\n";
     bool wide = w->indent + w->line.len + 2 * w->breaks_len > WIDTH;
 
-    if (buf_failed(&w->line) || w->nomem || !w->breaks_len)
+    if (!fits(w) || !w->breaks_len)
         return;
     memset(between + 2, ' ', w->indent + 4);
     between[w->indent + 6] = '\0';
@@ -164,7 +172,7 @@ void gui_writer_close(struct writer *w)
 
 void gui_writer_end(struct writer *w)
 {
-    if (buf_failed(&w->line))
+    if (!fits(w))
         return;
     buf_add_repeat(&w->body, ' ', w->indent);
     buf_add(&w->body, w->line.data, w->line.len);
@@ -214,7 +222,7 @@ int gui_writer_finish(struct writer *w, struct buf *out)
     }
     buf_add_char(out, '\n');
     buf_add(out, w->body.data, w->body.len);
-    if (w->body.len > GUI_TEXT_MAX || w->line.len > GUI_TEXT_MAX)
+    if (w->too_long)
         return err_set(w->err, ERR_BAD_REQUEST, 0, "The text of the GUI is longer than %d bytes.", GUI_TEXT_MAX);
     if (w->nomem || buf_failed(&w->line) || buf_failed(&w->body) || buf_failed(out))
         return err_nomem(w->err);

@@ -19,7 +19,7 @@ struct writer {
     struct names names;
     uint64_t used[2]; /* bits of the import rows */
     struct err *err;
-    bool nomem;
+    bool nomem, too_long;
 };
 
 void gui_writer_init(struct writer *w, unsigned indent, struct err *err);
