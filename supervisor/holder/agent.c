@@ -105,6 +105,7 @@ static void finish(struct holder *h)
         total += n;
     lines_end(&h->lines, session_line, h);
     agent_ws_finish(&h->ws);
+    way_out_close(&h->way_out);
     spawn_close(&a->proc);
     cleanup_fd_close(&a->inner);
     a->inner = -1;
@@ -200,15 +201,30 @@ static void running(struct holder *h)
     session_running(h);
 }
 
+/* Without it the agent would wait for nobody. */
+static void open_way_out(struct holder *h, int listener)
+{
+    struct err err = { 0 };
+
+    if (h->agent.running) {
+        close(listener); /* too late: this is not what made the socket */
+    } else if (way_out_open(&h->way_out, h->loop, listener, &h->config, &err) < 0) {
+        log_error("%s", err.msg);
+        session_end(h, HOLD_REASON_START_FAILED);
+    }
+}
+
 static void read_reports(struct holder *h)
 {
     struct agent *a = &h->agent;
     struct pid1_report r;
-    int got;
+    int got, listener;
 
-    while ((got = spawn_next_report(&a->proc, &r)) == 1) {
+    while ((got = spawn_next_report(&a->proc, &r, &listener)) == 1) {
         if (r.kind == PID1_READY) {
             running(h);
+        } else if (r.kind == PID1_LISTENS) {
+            open_way_out(h, listener);
         } else if (!a->ended) {
             a->ended = true;
             a->end = r;
@@ -281,6 +297,7 @@ void agent_init(struct holder *h)
 
 void agent_release(struct holder *h)
 {
+    way_out_close(&h->way_out);
     spawn_close(&h->agent.proc);
     cleanup_fd_close(&h->agent.inner);
     h->agent.inner = -1;

@@ -61,13 +61,13 @@ static int on_attach(struct conn *c, struct wire_in *in)
     uint64_t after = wire_get_u64(in), from, lost;
     auto_buf struct buf b;
 
+    buf_init(&b, 64);
     if (wire_end(in) < 0 || h->attach == c)
         return -1;
     if (h->attach)
         conn_close(h->attach);
     h->attach = c;
     journal_attach(&h->journal, after, &from, &lost);
-    buf_init(&b, 64);
     wire_put_u64(&b, from);
     wire_put_u64(&b, lost);
     if (conn_put(c, HOLD_ATTACHED, &b) < 0)

@@ -151,11 +151,11 @@ void bundle_started(struct holder *h)
     struct conn *c = h->bundle.conn;
     auto_buf struct buf b;
 
+    buf_init(&b, 64);
     strv_release(&h->bundle.extra);
     if (!c)
         return;
     h->bundle.conn = NULL;
-    buf_init(&b, 64);
     wire_put_u32(&b, h->port);
     if (conn_put(c, HOLD_STARTED, &b) < 0)
         conn_close(c);

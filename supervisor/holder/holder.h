@@ -21,6 +21,7 @@
 #include "supervisor/holder/agent_ws.h"
 #include "supervisor/holder/journal.h"
 #include "supervisor/holder/lines.h"
+#include "supervisor/holder/way_out.h"
 #include "supervisor/sandbox/facts.h"
 #include "supervisor/sandbox/spawn.h"
 #include "supervisor/sandbox/strv.h"
@@ -103,6 +104,7 @@ struct holder {
     uint64_t told_frames; /* in the last HOLD_PHASE */
     struct agent agent;
     struct agent_ws ws;
+    struct way_out way_out;
     unsigned helpers; /* children that answer files requests */
 
     ev_io listener, life;

@@ -306,6 +306,8 @@ static void tell_worker(struct holder *h, const struct err *start_error)
         err = *start_error;
     else if (h->agent.ended && h->agent.end.kind == PID1_FAILED)
         err_set(&err, ERR_UNAVAILABLE, h->agent.end.value, "start the interpreter inside the sandbox");
+    else if (h->agent.ended && h->agent.end.kind == PID1_DEAF)
+        err_set(&err, ERR_UNAVAILABLE, h->agent.end.value, "listen for the egress proxy inside the sandbox");
     else
         err_set(&err, ERR_UNAVAILABLE, 0, "the sandbox could not be built: %.300s", h->tail.data ? h->tail.data : "");
     log_error("%s", err.msg);

@@ -428,8 +428,10 @@ class Slots:
         if self.process.poll() is None:
             self.process.terminate()
             self.process.wait(30)
-        left = self.left_over()
+        left, log = self.left_over(), self.log.read_text(errors="replace")
         if kind is None:
-            assert left == [], self.log.read_text()[-2000:]
+            assert left == [], log[-2000:]
+            for word in ("Sanitizer", "runtime error:"):
+                assert word not in log, log[log.index(word) - 200:][:4000]
         if not left:
             shutil.rmtree(self.folder)

@@ -1,0 +1,94 @@
+#include "supervisor/holder/way_out.h"
+
+#include <unistd.h>
+
+#include "shared/base/log.h"
+#include "shared/base/mem.h"
+#include "shared/base/time.h"
+#include "supervisor/egress/proxy.h"
+
+/* Of one session, whatever its agent does. */
+#define CONNECTIONS 64
+#define BYTES ((uint64_t)2 << 30)
+#define HEAD_S 30.0
+#define RESOLVE_S 15.0
+#define CONNECT_S 20.0
+#define LINGER_S 300.0
+
+/* Log lines: so many at once, then one a second. An agent must not fill the service's log. */
+#define LINES_AT_ONCE 30.0
+#define LINES_PER_MS 0.001
+
+static bool may_speak(struct way_out *w)
+{
+    int64_t now = time_mono_ms();
+
+    w->words += (double)(now - w->spoken_at) * LINES_PER_MS;
+    w->words = w->words > LINES_AT_ONCE ? LINES_AT_ONCE : w->words;
+    w->spoken_at = now;
+    if (w->words < 1) {
+        w->unsaid++;
+        return false;
+    }
+    w->words -= 1;
+    return true;
+}
+
+static void say_unsaid(struct way_out *w)
+{
+    if (w->unsaid)
+        log_info("egress: %u more connections", w->unsaid);
+    w->unsaid = 0;
+}
+
+static void on_record(void *arg, const struct egress_record *r)
+{
+    static const char *const words[] = {
+        [EGRESS_CARRIED] = "carried",
+        [EGRESS_REFUSED] = "refused",
+        [EGRESS_FAILED] = "failed",
+    };
+    struct way_out *w = arg;
+
+    w->up += r->up;
+    w->down += r->down;
+    w->carried += r->outcome == EGRESS_CARRIED;
+    w->refused += r->outcome == EGRESS_REFUSED;
+    w->failed += r->outcome == EGRESS_FAILED;
+    if (!may_speak(w))
+        return;
+    say_unsaid(w);
+    log_info("egress: %s %s (%s), %llu bytes up, %llu down%s%s", words[r->outcome], *r->target ? r->target : "?",
+             *r->peer ? r->peer : "not dialled", (unsigned long long)r->up, (unsigned long long)r->down,
+             *r->why ? ": " : "", r->why);
+}
+
+int way_out_open(struct way_out *w, struct ev_loop *loop, int listen_fd, const struct config *config, struct err *err)
+{
+    struct egress_setup setup = {
+        .policy = { .listed_only = config->egress == EGRESS_ALLOW },
+        .limits = { CONNECTIONS, BYTES, HEAD_S, RESOLVE_S, CONNECT_S, LINGER_S },
+        .lookup = egress_lookup_system,
+        .record = on_record,
+        .arg = w,
+    };
+
+    way_out_close(w);
+    *w = (struct way_out){ .words = LINES_AT_ONCE, .spoken_at = time_mono_ms() };
+    if (setup.policy.listed_only && allow_list_parse(config->egress_allow, &setup.policy.list, err) < 0) {
+        close(listen_fd);
+        return -1;
+    }
+    return egress_new(loop, listen_fd, &setup, &w->proxy, err);
+}
+
+void way_out_close(struct way_out *w)
+{
+    if (!w->proxy)
+        return;
+    egress_free(steal_ptr(w->proxy));
+    say_unsaid(w);
+    if (w->carried || w->refused || w->failed)
+        log_info("egress: %u connections carried, %u refused, %u failed, %llu bytes up, %llu down", w->carried,
+                 w->refused, w->failed, (unsigned long long)w->up, (unsigned long long)w->down);
+}
