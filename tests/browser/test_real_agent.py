@@ -67,8 +67,11 @@ def test_a_diagram_is_checked_before_it_runs(page):
 
 
 def test_a_broken_diagram_is_explained(page):
-    model = {"type": "AgentDiagram", "relationships": {},
-             "elements": {"a": {"id": "a", "type": "AgentState", "name": "two words", "actions": []}}}
+    model = {"type": "AgentDiagram",
+             "elements": {"a": {"id": "a", "type": "AgentState", "name": "two words", "actions": []},
+                          "i": {"id": "i", "type": "StateInitialNode", "name": ""}},
+             "relationships": {"r": {"id": "r", "type": "AgentStateTransitionInit", "source": {"element": "i"},
+                                     "target": {"element": "a"}}}}
     page.get_by_test_id("paste").click()
     page.get_by_test_id("paste-text").fill(json.dumps({"title": "Broken", "model": model}))
     page.get_by_test_id("paste-use").click()
@@ -95,8 +98,8 @@ def test_a_conversation_goes_on_after_the_network_was_away(page):
     page.get_by_test_id("message").fill("prices")
     page.get_by_test_id("message").press("Enter")
     expect(page.locator(".markdown")).to_have_count(1)
-    page.evaluate("WebSocket.prototype.send = new Proxy(WebSocket.prototype.send, "
-                  "{ apply(f, socket, args) { window.lastSocket = socket; return f.apply(socket, args); } })")
+    page.evaluate("() => { WebSocket.prototype.send = new Proxy(WebSocket.prototype.send, "
+                  "{ apply(f, socket, args) { window.lastSocket = socket; return f.apply(socket, args); } }); }")
     page.get_by_test_id("message").fill("where")
     page.get_by_test_id("message").press("Enter")
     expect(page.get_by_test_id("location")).to_be_visible()
