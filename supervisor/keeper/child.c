@@ -75,8 +75,21 @@ static int become(const struct child *c, const struct child_user *user)
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
+/* A keeper that is killed must not leave a service behind that nobody watches. After the change of user, which
+ * would forget it. */
+static int end_with_keeper(const struct child *c, pid_t keeper)
+{
+    if (prctl(PR_SET_PDEATHSIG, c->stop_signal, 0, 0, 0) < 0)
+        return -1;
+    if (getppid() != keeper) {
+        errno = ESRCH;
+        return -1;
+    }
+    return 0;
+}
+
 /* Everything else the keeper holds is close-on-exec; the signal mask is inherited and has to be emptied. */
-__attribute__((noreturn)) static void run(const struct child *c, const struct child_user *user)
+__attribute__((noreturn)) static void run(const struct child *c, const struct child_user *user, pid_t keeper)
 {
     sigset_t none;
 
@@ -84,7 +97,8 @@ __attribute__((noreturn)) static void run(const struct child *c, const struct ch
     setpgid(0, 0);
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    if (place_sockets(c) < 0 || announce_sockets(c) < 0 || become(c, user) < 0) {
+    if (place_sockets(c) < 0 || announce_sockets(c) < 0 || become(c, user) < 0 ||
+        end_with_keeper(c, keeper) < 0) {
         (void)fprintf(stderr, "agentsim-keeper: set up %s: %s\n", c->name, strerror(errno));
         _exit(126);
     }
@@ -96,12 +110,12 @@ __attribute__((noreturn)) static void run(const struct child *c, const struct ch
 
 int child_start(struct child *c, const struct child_user *user, int64_t now_ms, struct err *err)
 {
-    pid_t pid = fork();
+    pid_t keeper = getpid(), pid = fork();
 
     if (pid < 0)
         return err_set(err, ERR_INTERNAL, errno, "fork for %s", c->name);
     if (pid == 0)
-        run(c, user);
+        run(c, user, keeper);
     setpgid(pid, pid); /* both sides: whoever comes first, a later kill of the group finds it */
     c->pid = pid;
     c->started_ms = now_ms;
