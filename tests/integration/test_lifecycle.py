@@ -8,7 +8,7 @@ import time
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from tests.support.stack import Stack, wait_until
+from tests.support.stack import Stack, children_of, processes_of_uids, wait_until
 
 SETTINGS = {"AGENT_SIMULATOR_MAX_SESSIONS": "2", "AGENT_SIMULATOR_MAX_SESSIONS_PER_ACTOR": "2",
             "AGENT_SIMULATOR_DETACH_SECONDS": "3"}
@@ -168,14 +168,34 @@ def test_an_agent_that_never_listens_is_reported_at_the_deadline():
         quick.assert_clean()
 
 
-def test_stopping_the_service_leaves_nothing_behind(diagram):
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_the_end_of_the_service_is_the_end_of_everything(diagram, how):
     with Stack() as short:
         session = short.create(diagram("hello_minimal"))
         with short.talk(session) as talk:
             talk.reply()
-        uids, runtime_dir = (short.uid_base, short.uid_base + short.max_sessions), short.runtime_dir
-        short.keeper.terminate()
-        assert short.keeper.wait(30) == 0
-        from tests.support.stack import processes_of_uids
+            tree = children_of(short.keeper.pid)
+            tree += [pid for child in tree for pid in children_of(child)]
+            assert len(tree) >= 6
+            short.keeper.send_signal(how)
+            if how == signal.SIGTERM:
+                assert short.keeper.wait(30) == 0
+            wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in tree), 30, "no process is left")
+        wait_until(lambda: processes_of_uids(short.uid_base, short.uid_base + short.max_sessions) == [], 30, "no agent is left")
+        if how == signal.SIGTERM:
+            assert sorted(os.listdir(short.state_dir / "slots")) == []
 
-        assert processes_of_uids(*uids) == []
+
+def test_what_a_killed_service_left_is_cleaned_before_the_next_start(diagram):
+    with Stack() as short:
+        session = short.create(diagram("hello_minimal"))
+        with short.talk(session) as talk:
+            talk.reply()
+            for pid in short.children("agentsim-launcher") + [short.keeper.pid]:
+                os.kill(pid, signal.SIGKILL)
+        short.keeper.wait()
+        wait_until(lambda: not short.is_up(), 30, "the old service is gone")
+        short.start()
+        short.assert_clean()
+        again = short.create(diagram("hello_minimal"))
+        assert short.end(again).status == 200

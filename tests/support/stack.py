@@ -174,6 +174,12 @@ class Stack:
         except AssertionError as error:
             raise AssertionError(f"{error}\n{self.log_text()[-4000:]}") from None
 
+    def is_up(self):
+        """Whether anything still listens on the public address."""
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
+            return True
+        return False
+
     def sandbox(self):
         with contextlib.suppress(OSError, ValueError):
             return self.internal("GET", "/health").json().get("sandbox")
