@@ -85,7 +85,7 @@ static struct gui_slot *slot_for(struct gui_object *o, const char *argument, enu
             assert(c->arguments[i].type == type);
             return &o->slots[i];
         }
-    assert(!"a class has no such argument");
+    assert(false && "a class has no such argument");
     return NULL;
 }
 

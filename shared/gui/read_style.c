@@ -60,7 +60,7 @@ static int add_rule(struct gui_reader *r, const char *id, const struct value *st
     size_t place;
     int added = map_put(&r->rules, id, strlen(id), r->rules_len, &place);
 
-    if (added < 0 || mem_grow(&array, r->rules_len, &r->rules_cap, sizeof(*r->rule_styles)) < 0)
+    if (added < 0 || mem_grow(&array, r->rules_len, &r->rules_cap, sizeof(struct value *)) < 0)
         return err_nomem(r->err);
     r->rule_styles = array;
     if (added)

@@ -139,7 +139,7 @@ int gui_styling_set(struct gui_styling *s, enum style_part part, const char *fie
     for (i = 0; i < STYLE_FIELDS; i++)
         if (fields[i].part == part && strcmp(fields[i].field, field) == 0)
             return set_text(&s->texts[i], text);
-    assert(!"a part has no such field");
+    assert(false && "a part has no such field");
     return -1;
 }
 
