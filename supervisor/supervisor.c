@@ -101,9 +101,6 @@ static void warn_about(const struct config *config)
         log_warn("AGENT_SIMULATOR_SANDBOX=off: AGENTS RUN UNCONFINED, with the rights of their user on this machine");
     if (config->egress == EGRESS_HOST)
         log_warn("AGENT_SIMULATOR_EGRESS=host: AGENTS REACH EVERY NETWORK THIS MACHINE REACHES, loopback included");
-    else if (config->egress != EGRESS_NONE)
-        log_warn("AGENT_SIMULATOR_EGRESS=%s: there is no proxy yet, agents have no network, as with none",
-                 config_egress_name(config->egress));
 }
 
 static int open_doors(struct supervisor *sv, struct err *err)

@@ -66,6 +66,12 @@ static bool is_peer(const char *s, size_t len)
 
     if (!colon || colon == s)
         return false;
+    if (len > 2 && memcmp(s, "*.", 2) == 0) { /* every name below */
+        s += 2;
+        len -= 2;
+        if (colon <= s)
+            return false;
+    }
     port_len = len - (size_t)(colon + 1 - s);
     if (!port_len || port_len >= sizeof(port))
         return false;
@@ -140,7 +146,7 @@ void config_row_allowed(const struct config_row *row, struct buf *out)
         [CONFIG_PATH] = "an absolute path",
         [CONFIG_URL] = "an address that starts with http:// or https://",
         [CONFIG_ORIGINS] = "a comma list of origins such as https://editor.example.org, or *",
-        [CONFIG_PEERS] = "a comma list of host:port",
+        [CONFIG_PEERS] = "a comma list of host:port or *.host:port",
     };
     size_t i;
 

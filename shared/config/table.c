@@ -68,7 +68,8 @@ static const struct config_row sessions[] = {
     { SIM "EGRESS", CONFIG_CHOICE, AT(egress), 0, 0, "public", egress_words, 0,
       "What agents reach: nothing, public addresses, a list, or (host) all that this machine does." },
     TEXT(SIM "EGRESS_ALLOW", CONFIG_PEERS, egress_allow, 0, 65536, "", 0,
-         "The list of `allow`: host:port, commas between."),
+         "The list of `allow`, commas between: host:port, *.host:port for all names below, address:port. "
+         "A name leads to public addresses, and to inner ones that are listed too."),
     { SIM "SANDBOX", CONFIG_CHOICE, AT(sandbox), 0, 0, "auto", sandbox_words, CONFIG_LENIENT,
       "`off` runs agents unconfined; anything else does not." },
     INT(SIM "SESSION_UID_BASE", session_uid_base, 1000, 2000000000, "20000", "First UID of the pool, one per session."),

@@ -14,10 +14,6 @@
 #include "supervisor/egress/policy.h"
 #include "supervisor/egress/resolver.h"
 
-/* Where the agent finds it. */
-#define EGRESS_PROXY_HOST "127.0.0.1"
-#define EGRESS_PROXY_PORT 3128
-
 struct egress_limits {
     unsigned connections; /* at once; one more is answered with 503 */
     uint64_t bytes;       /* of the session, both directions together */

@@ -81,6 +81,18 @@ static void inherit(struct strv *s, char *const *service)
         }
 }
 
+/* Both spellings: some programs read only one. What an agent serves to itself stays inside. */
+static void add_proxy(struct strv *s, uint16_t port)
+{
+    static const char *const names[] = { "HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy" };
+    size_t i;
+
+    for (i = 0; i < ARRAY_LEN(names); i++)
+        strv_add_fmt(s, "%s=http://127.0.0.1:%u", names[i], port);
+    strv_set_env(s, "NO_PROXY", "127.0.0.1,localhost");
+    strv_set_env(s, "no_proxy", "127.0.0.1,localhost");
+}
+
 void env_build(struct strv *s, const struct env_place *place, char *const *service, const struct strv *extra)
 {
     size_t i;
@@ -94,6 +106,8 @@ void env_build(struct strv *s, const struct env_place *place, char *const *servi
         strv_set_env(s, "NLTK_DATA", place->nltk_data);
     strv_set_env(s, "HOME", place->work);
     strv_add_fmt(s, "TMPDIR=%s/tmp", place->work);
+    if (place->proxy_port)
+        add_proxy(s, place->proxy_port);
     for (i = 0; extra && i < extra->n; i++) {
         const char *eq = strchr(extra->v[i], '=');
         auto_free char *name = eq ? mem_dup(extra->v[i], (size_t)(eq - extra->v[i])) : NULL;

@@ -25,6 +25,7 @@ struct env_place {
     const char *work;      /* as the agent sees it */
     const char *nltk_data; /* "" for none */
     uint16_t port;
+    uint16_t proxy_port; /* 0: no proxy */
 };
 
 /* Appends the whole environment: inherited ones out of service (NULL-terminated), ours, then extra

@@ -124,6 +124,7 @@ static void add_env(struct sandbox_plan *p, const struct sandbox_facts *f, const
         .work = p->work_inside,
         .nltk_data = f->nltk_data,
         .port = p->port,
+        .proxy_port = p->proxy_port,
     };
 
     env_build(&p->env, &place, site->service, site->extra);
@@ -146,6 +147,7 @@ int sandbox_plan_make(struct sandbox_plan *ret, const struct config *config, con
 
     buf_init(&p.seccomp, FILTER_MAX);
     p.private_network = p.sandboxed && config->egress != EGRESS_HOST;
+    p.proxy_port = p.private_network && config->egress != EGRESS_NONE ? SANDBOX_PROXY_PORT : 0;
     p.port = hold_agent_port(!p.private_network, config->port_pool_start, site->slot);
     p.work = mem_strdup(site->work);
     p.work_inside = mem_strdup(p.sandboxed ? SANDBOX_WORK : site->work);

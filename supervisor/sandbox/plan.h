@@ -21,6 +21,8 @@
 #define SANDBOX_WORK "/work"
 #define SANDBOX_PID1 "/run/agentsim-pid1"
 
+#define SANDBOX_PROXY_PORT 3128 /* on the loopback of a private network */
+
 enum mount_kind {
     MOUNT_RO,     /* source read-only at target */
     MOUNT_RO_TRY, /* the same, when source is there */
@@ -46,6 +48,7 @@ struct sandbox_plan {
     bool sandboxed;       /* false: SANDBOX=off, the program runs on the bare system */
     bool private_network; /* own network namespace with a loopback only */
     uint16_t port;        /* where the agent listens */
+    uint16_t proxy_port;  /* where its way out listens, in its own network; 0: there is none */
     char *work;           /* work directory on the host */
     char *work_inside;    /* as the agent sees it */
     char *pid1;           /* agentsim-pid1 as the agent's side sees it */

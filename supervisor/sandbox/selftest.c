@@ -28,6 +28,7 @@ struct trial {
     struct spawned proc;
     struct buf output;
     bool ready;
+    bool listens; /* the way out was handed over */
     bool gone;
 };
 
@@ -38,16 +39,22 @@ static int look(struct trial *t, struct err *err)
     struct pid1_report r;
     char chunk[512];
     ssize_t n;
+    int listener;
 
     (void)poll(fds, t->gone ? 0 : ARRAY_LEN(fds), STEP_MS);
     while ((n = read(t->proc.output, chunk, sizeof(chunk))) > 0)
         buf_add(&t->output, chunk, (size_t)n); /* what does not fit is not needed */
-    while (spawn_next_report(&t->proc, &r) == 1) {
+    while (spawn_next_report(&t->proc, &r, &listener) == 1) {
+        if (listener >= 0)
+            close(listener);
+        if (r.kind == PID1_DEAF)
+            return err_set(err, ERR_UNAVAILABLE, r.value, "listen for the egress proxy inside the sandbox");
         if (r.kind == PID1_FAILED)
             return err_set(err, ERR_UNAVAILABLE, r.value, "start the interpreter inside the sandbox");
         if (r.kind == PID1_ENDED)
             return err_set(err, ERR_UNAVAILABLE, 0, "the interpreter ended inside the sandbox");
-        t->ready = true;
+        t->ready = t->ready || r.kind == PID1_READY;
+        t->listens = t->listens || r.kind == PID1_LISTENS;
     }
     if (waitpid(t->proc.pid, NULL, WNOHANG) == t->proc.pid)
         t->gone = true;
@@ -140,6 +147,8 @@ int selftest_run(const struct config *config, const char *work, struct err *err)
         spawn_start(&t.proc, &plan, err) == 0) {
         t.gone = false;
         r = wait_inside(&t, err);
+        if (r == 0 && plan.proxy_port && !t.listens)
+            r = err_set(err, ERR_UNAVAILABLE, 0, "the egress proxy's socket did not come out of the sandbox");
         if (r == 0 && plan.private_network)
             r = join_network(&t, err);
         end_trial(&t);

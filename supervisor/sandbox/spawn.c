@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -213,7 +214,9 @@ static int prepare(struct prepared *p, struct child_plan *c, struct err *err)
     size_t i;
 
     for (i = 0; i < ARRAY_LEN(p->pipes); i++)
-        if (pipe2(p->pipes[i], O_CLOEXEC) < 0 || io_set_nonblock(p->pipes[i][0], true) < 0)
+        if ((i == P_REPORT ? socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, p->pipes[i])
+                           : pipe2(p->pipes[i], O_CLOEXEC)) < 0 ||
+            io_set_nonblock(p->pipes[i][0], true) < 0)
             return err_set(err, ERR_INTERNAL, errno, "pipe");
     if (raise_fd(&p->pipes[P_STEPS][1]) < 0)
         return err_set(err, ERR_INTERNAL, errno, "pipe");
@@ -271,18 +274,31 @@ int spawn_failed_step(const struct spawned *s, struct err *err)
     return child_report(s->steps, steps, ARRAY_LEN(steps), err);
 }
 
-int spawn_next_report(const struct spawned *s, struct pid1_report *ret)
+/* Nothing but a listening IP socket is worth accepting from. */
+static bool is_listener(int fd)
+{
+    int domain = 0, listening = 0;
+    socklen_t len = sizeof(int);
+
+    return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 && domain == AF_INET &&
+           getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &len) == 0 && listening &&
+           io_set_nonblock(fd, true) == 0;
+}
+
+int spawn_next_report(const struct spawned *s, struct pid1_report *ret, int *ret_fd)
 {
     struct pid1_report r;
-    ssize_t n;
+    auto_fd int fd = -1;
+    ssize_t n = io_recv_fd(s->report, &r, sizeof(r), &fd);
 
-    do
-        n = read(s->report, &r, sizeof(r));
-    while (n < 0 && errno == EINTR);
+    *ret_fd = -1;
     if (n < 0 && errno == EAGAIN)
         return 0;
     if (n != (ssize_t)sizeof(r) || r.kind < PID1_READY || r.kind > PID1_ENDED)
         return -1;
+    if ((r.kind == PID1_LISTENS) != (fd >= 0) || (fd >= 0 && !is_listener(fd)))
+        return -1;
+    *ret_fd = steal_fd(fd);
     *ret = r;
     return 1;
 }

@@ -18,7 +18,7 @@ struct spawned {
     pid_t pid;  /* bubblewrap, or agentsim-pid1 without a sandbox; our child, not reaped */
     int output; /* stdout and stderr of everything inside; all ends here are non-blocking,
                    close-on-exec */
-    int report; /* struct pid1_report records */
+    int report; /* socket: struct pid1_report records */
     int info;   /* bubblewrap's JSON; -1 without a sandbox */
     int steps;  /* child_report() of what went wrong before exec */
 };
@@ -30,8 +30,9 @@ void spawn_close(struct spawned *s); /* the descriptors only */
 /* Which step of the child failed before exec: -1 and err; 1 none did; 0 not known yet. */
 int spawn_failed_step(const struct spawned *s, struct err *err);
 
-/* Next record of the report pipe: 1, 0 nothing yet, -1 end or malformed. */
-int spawn_next_report(const struct spawned *s, struct pid1_report *ret);
+/* Next record: 1, 0 nothing yet, -1 end or malformed. *ret_fd: the socket that came with PID1_LISTENS, checked and the
+ * caller's, else -1. */
+int spawn_next_report(const struct spawned *s, struct pid1_report *ret, int *ret_fd);
 
 /* PID (as we see it) of the sandbox's first process, from the info pipe; -1 when it is not known.
  */

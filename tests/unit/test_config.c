@@ -117,6 +117,8 @@ static void malformed_values_are_refused_with_name_value_and_what_is_allowed(voi
         { "AGENT_SIMULATOR_EGRESS_ALLOW", "example.org:0", "host:port" },
         { "AGENT_SIMULATOR_EGRESS_ALLOW", "a:1,b:70000", "host:port" },
         { "AGENT_SIMULATOR_EGRESS_ALLOW", "a b:1", "host:port" },
+        { "AGENT_SIMULATOR_EGRESS_ALLOW", "*.:1", "host:port" },
+        { "AGENT_SIMULATOR_EGRESS_ALLOW", "*:1", "host:port" },
         { "AGENT_SIMULATOR_USER", "a\x01", "without control characters" },
     };
     struct config c;
@@ -159,7 +161,7 @@ static void well_formed_values_are_taken(void **state)
     assert_string_equal(c.log_level, "warn");
     assert_int_equal(config_set(&c, "cors_origins", "*", &err), 0);
     assert_int_equal(config_set(&c, "cors_origins", " https://a , http://b:1,", &err), 0);
-    assert_int_equal(config_set(&c, "egress_allow", "example.org:443, [::1]:80,192.0.2.1:1", &err), 0);
+    assert_int_equal(config_set(&c, "egress_allow", "example.org:443, [::1]:80,192.0.2.1:1,*.example.org:8", &err), 0);
     assert_int_equal(config_set(&c, "nginx", "", &err), 0);
     assert_string_equal(c.nginx, "");
     assert_int_equal(config_set(&c, "no_such", "1", &err), -1);

@@ -59,6 +59,28 @@ static void only_a_few_are_inherited_and_ours_win(void **state)
     strv_release(&got);
 }
 
+static void a_proxy_is_told_in_all_spellings_and_only_when_there_is_one(void **state)
+{
+    static const char *const names[] = { "HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy" };
+    struct env_place with = place;
+    struct strv got = { 0 }, none = { 0 };
+    size_t i;
+
+    (void)state;
+    with.proxy_port = 3128;
+    env_build(&got, &with, NULL, NULL);
+    env_build(&none, &place, NULL, NULL);
+    for (i = 0; i < ARRAY_LEN(names); i++) {
+        assert_string_equal(value_of(&got, names[i]), "http://127.0.0.1:3128");
+        assert_null(value_of(&none, names[i]));
+    }
+    assert_string_equal(value_of(&got, "NO_PROXY"), "127.0.0.1,localhost");
+    assert_string_equal(value_of(&got, "no_proxy"), "127.0.0.1,localhost");
+    assert_null(value_of(&none, "NO_PROXY"));
+    strv_release(&got);
+    strv_release(&none);
+}
+
 static void credentials_come_last_and_may_replace(void **state)
 {
     struct strv extra = { 0 }, got = { 0 };
@@ -77,8 +99,18 @@ static void credentials_come_last_and_may_replace(void **state)
 static void names_of_variables_are_judged(void **state)
 {
     static const char *const good[] = { "OPENAI_API_KEY", "a", "_", "A1", "LD_PRELOAD" };
-    static const char *const bad[] = { "", "1A", "A-B", "A B", "A=B", "\xc3\xa9", "HOME", "TMPDIR", "BESSER_WS_PORT",
-                                       "PYTHONUNBUFFERED", "NLTK_DATA", "MALLOC_ARENA_MAX" };
+    static const char *const bad[] = { "",
+                                       "1A",
+                                       "A-B",
+                                       "A B",
+                                       "A=B",
+                                       "\xc3\xa9",
+                                       "HOME",
+                                       "TMPDIR",
+                                       "BESSER_WS_PORT",
+                                       "PYTHONUNBUFFERED",
+                                       "NLTK_DATA",
+                                       "MALLOC_ARENA_MAX" };
     char longest[ENV_NAME_MAX + 2], value[ENV_VALUE_MAX + 2];
     struct err err = { 0 };
     size_t i;
@@ -130,6 +162,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_a_few_are_inherited_and_ours_win),
+        cmocka_unit_test(a_proxy_is_told_in_all_spellings_and_only_when_there_is_one),
         cmocka_unit_test(credentials_come_last_and_may_replace),
         cmocka_unit_test(names_of_variables_are_judged),
         cmocka_unit_test(names_that_look_secret_are_known),

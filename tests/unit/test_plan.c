@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-
 #include "shared/base/mem.h"
 #include "supervisor/sandbox/bwrap_argv.h"
 #include "supervisor/sandbox/plan.h"
@@ -122,10 +121,11 @@ static void each_egress_has_its_network_and_port(void **state)
         int egress, sandbox;
         bool private_network;
         uint16_t port;
+        uint16_t proxy_port;
     } rows[] = {
-        { EGRESS_NONE, SANDBOX_AUTO, true, 8765 },   { EGRESS_PUBLIC, SANDBOX_AUTO, true, 8765 },
-        { EGRESS_ALLOW, SANDBOX_AUTO, true, 8765 },  { EGRESS_HOST, SANDBOX_AUTO, false, 7703 },
-        { EGRESS_NONE, SANDBOX_OFF, false, 7703 },
+        { EGRESS_NONE, SANDBOX_AUTO, true, 8765, 0 },     { EGRESS_PUBLIC, SANDBOX_AUTO, true, 8765, 3128 },
+        { EGRESS_ALLOW, SANDBOX_AUTO, true, 8765, 3128 }, { EGRESS_HOST, SANDBOX_AUTO, false, 7703, 0 },
+        { EGRESS_NONE, SANDBOX_OFF, false, 7703, 0 },     { EGRESS_PUBLIC, SANDBOX_OFF, false, 7703, 0 },
     };
     int egress = config.egress, sandbox = config.sandbox;
     size_t i;
@@ -139,6 +139,7 @@ static void each_egress_has_its_network_and_port(void **state)
         make(&p);
         assert_int_equal(p.private_network, rows[i].private_network);
         assert_int_equal(p.port, rows[i].port);
+        assert_int_equal(p.proxy_port, rows[i].proxy_port);
         if (p.sandboxed)
             assert_int_equal(mount_at(&p, "/etc/resolv.conf", MOUNT_RO_TRY) != NULL, !p.private_network);
         sandbox_plan_release(&p);
@@ -162,9 +163,10 @@ static void without_a_sandbox_the_program_runs_where_it_is(void **state)
     bwrap_argv_command(&command, &p, "/usr/bin/bwrap");
     assert_string_equal(command.v[0], pid1);
     assert_string_equal(command.v[1], "10");
-    assert_string_equal(command.v[2], python);
-    assert_string_equal(command.v[3], "agent.py");
-    assert_null(command.v[4]);
+    assert_string_equal(command.v[2], "0");
+    assert_string_equal(command.v[3], python);
+    assert_string_equal(command.v[4], "agent.py");
+    assert_null(command.v[5]);
     strv_release(&command);
     sandbox_plan_release(&p);
 }
@@ -203,6 +205,7 @@ static void bubblewrap_hears_all_of_it_and_no_secret_on_its_command_line(void **
     assert_string_equal(command.v[1], "--args");
     assert_string_equal(command.v[3], "--");
     assert_string_equal(command.v[4], SANDBOX_PID1);
+    assert_string_equal(command.v[6], "3128"); /* egress is public unless it is set */
     for (i = 0; i < command.n; i++)
         assert_null(strstr(command.v[i], "sk-secret"));
     buf_init(&b, 1 << 20);

@@ -9,8 +9,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,21 +70,65 @@ static void reports_are_read_whole_and_checked(void **state)
     const struct pid1_report good = { PID1_ENDED, 7, 100 }, bad = { 99, 0, 0 };
     struct spawned s = { .output = -1, .info = -1, .steps = -1 };
     struct pid1_report r;
-    int fds[2];
+    int fds[2], fd;
 
     (void)state;
-    assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, fds), 0);
     s.report = fds[0];
-    assert_int_equal(spawn_next_report(&s, &r), 0);
+    assert_int_equal(spawn_next_report(&s, &r, &fd), 0);
     assert_int_equal(write(fds[1], &good, sizeof(good)), sizeof(good));
-    assert_int_equal(spawn_next_report(&s, &r), 1);
+    assert_int_equal(spawn_next_report(&s, &r, &fd), 1);
     assert_int_equal(r.value, 7);
+    assert_int_equal(fd, -1);
     assert_int_equal(write(fds[1], &bad, sizeof(bad)), sizeof(bad));
-    assert_int_equal(spawn_next_report(&s, &r), -1);
+    assert_int_equal(spawn_next_report(&s, &r, &fd), -1);
     assert_int_equal(write(fds[1], &good, 5), 5);
-    assert_int_equal(spawn_next_report(&s, &r), -1);
+    assert_int_equal(spawn_next_report(&s, &r, &fd), -1);
     close(fds[1]);
-    assert_int_equal(spawn_next_report(&s, &r), -1);
+    assert_int_equal(spawn_next_report(&s, &r, &fd), -1);
+    spawn_close(&s);
+}
+
+static int open_descriptors(void)
+{
+    int fd, n = 0;
+
+    for (fd = 0; fd < 256; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+static void a_socket_comes_with_its_record_and_nothing_else_does(void **state)
+{
+    const struct pid1_report listens = { PID1_LISTENS, 0, 0 }, ready = { PID1_READY, 0, 0 };
+    const struct sockaddr_in any = { .sin_family = AF_INET };
+    struct spawned s = { .output = -1, .info = -1, .steps = -1 };
+    struct pid1_report r;
+    int fds[2], fd = -1, plain = socket(AF_INET, SOCK_STREAM, 0), listener = socket(AF_INET, SOCK_STREAM, 0), before;
+
+    (void)state;
+    assert_int_equal(bind(listener, (const struct sockaddr *)&any, sizeof(any)), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, fds), 0);
+    s.report = fds[0];
+    before = open_descriptors();
+    assert_int_equal(io_send_fd(fds[1], &listens, sizeof(listens), listener), 0);
+    assert_int_equal(spawn_next_report(&s, &r, &fd), 1);
+    assert_true(fd >= 0 && (fcntl(fd, F_GETFL) & O_NONBLOCK) && (fcntl(fd, F_GETFD) & FD_CLOEXEC));
+    close(fd);
+    assert_int_equal(io_send_fd(fds[1], &listens, sizeof(listens), plain), 0); /* does not listen */
+    assert_int_equal(spawn_next_report(&s, &r, &fd), -1);
+    assert_int_equal(io_send_fd(fds[1], &listens, sizeof(listens), fds[1]), 0);
+    assert_int_equal(spawn_next_report(&s, &r, &fd), -1);
+    assert_int_equal(io_send_fd(fds[1], &listens, sizeof(listens), -1), 0); /* nothing came */
+    assert_int_equal(spawn_next_report(&s, &r, &fd), -1);
+    assert_int_equal(io_send_fd(fds[1], &ready, sizeof(ready), listener), 0); /* not asked for */
+    assert_int_equal(spawn_next_report(&s, &r, &fd), -1);
+    assert_int_equal(fd, -1);
+    assert_int_equal(open_descriptors(), before);
+    close(fds[1]);
+    close(plain);
+    close(listener);
     spawn_close(&s);
 }
 
@@ -122,7 +168,7 @@ static void a_program_that_is_not_there_is_a_named_step(void **state)
 static void output_comes_and_nothing_else_is_inherited(void **state)
 {
     static const char script[] = "/tmp/agentsim-spawn-test.sh";
-    static const char text[] = "#!/bin/sh\necho $# $2 $A; echo /proc/self/fd/*; cat; echo err >&2\n";
+    static const char text[] = "#!/bin/sh\necho $# $2 $3 $A; echo /proc/self/fd/*; cat; echo err >&2\n";
     struct config config;
     struct sandbox_plan p;
     struct spawned s;
@@ -140,22 +186,13 @@ static void output_comes_and_nothing_else_is_inherited(void **state)
     assert_int_equal(spawn_failed_step(&s, NULL), 1);
     buf_init(&out, 4096);
     assert_int_equal(io_read_rest(s.output, &out, NULL), 0);
-    assert_string_equal(out.data, "2 arg b\n" FD "0 " FD "1 " FD "10 " FD "11 " FD "2 " FD "3\nerr\n");
+    assert_string_equal(out.data, "3 0 arg b\n" FD "0 " FD "1 " FD "10 " FD "11 " FD "2 " FD "3\nerr\n");
     /* 10 is the report, 3 and 11 are the shell's */
     close(leak);
     spawn_close(&s);
     unlink(script);
     sandbox_plan_release(&p);
     config_release(&config);
-}
-
-static int open_descriptors(void)
-{
-    int fd, n = 0;
-
-    for (fd = 0; fd < 256; fd++)
-        n += fcntl(fd, F_GETFD) >= 0;
-    return n;
 }
 
 static void short_memory_leaves_nothing_open(void **state)
@@ -192,6 +229,7 @@ int main(void)
         cmocka_unit_test(the_pid_is_found_in_what_bubblewrap_says),
         cmocka_unit_test(a_descriptor_is_given_for_a_child_of_the_right_parent_only),
         cmocka_unit_test(reports_are_read_whole_and_checked),
+        cmocka_unit_test(a_socket_comes_with_its_record_and_nothing_else_does),
         cmocka_unit_test(a_program_that_is_not_there_is_a_named_step),
         cmocka_unit_test(output_comes_and_nothing_else_is_inherited),
         cmocka_unit_test(short_memory_leaves_nothing_open),

@@ -1,27 +1,33 @@
-/* agentsim-pid1 REPORT_FD PROGRAM ARGUMENTS... -- first process inside a sandbox.
- * Starts the program, says so, reaps whatever is left to it, reports how the program ended and
+/* agentsim-pid1 REPORT_FD LISTEN_PORT PROGRAM ARGUMENTS... -- first process inside a sandbox.
+ * With a port other than 0 it first listens there, on the loopback of the sandbox's own network, and hands the socket
+ * to the holder: sockets stay in the namespace they were made in, so the holder accepts from outside what the program
+ * connects inside. Starts the program, says so, reaps whatever is left to it, reports how the program ended and
  * goes: the kernel then ends all other processes of the PID namespace. Without a PID namespace it
  * reaps as sub-reaper, and ending the others is the holder's work. Static and without the project's
  * library: inside, nothing but the mounts of the plan exists. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "supervisor/sandbox/pid1/report.h"
 
-static int parse_fd(const char *text)
+#define BACKLOG 64
+
+static int parse_number(const char *text, long least, long most)
 {
     char *end;
     long v = strtol(text, &end, 10);
 
-    return *text && !*end && v > STDERR_FILENO && v < INT_MAX ? (int)v : -1;
+    return *text && !*end && v >= least && v <= most ? (int)v : -1;
 }
 
 /* Only the standard descriptors and the report are ours; bubblewrap's must not reach the program.
@@ -44,6 +50,56 @@ static void report(int fd, enum pid1_kind kind, int value, uint32_t cpu_ms)
         n = write(fd, &r, sizeof(r)); /* less than PIPE_BUF: whole or not at all */
     while (n < 0 && errno == EINTR);
 }
+
+/* ---- the way out ---------------------------------------------------------------------------------- */
+
+static int listen_on(int port)
+{
+    const struct sockaddr_in address = {
+        .sin_family = AF_INET,
+        .sin_port = htons((uint16_t)port),
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+    };
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+    if (fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 && listen(fd, BACKLOG) == 0)
+        return fd;
+    return -1;
+}
+
+static int send_listener(int report_fd, int fd)
+{
+    struct pid1_report r = { .kind = PID1_LISTENS };
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control = { .header = { .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS } };
+    struct iovec iov = { &r, sizeof(r) };
+    const struct msghdr msg = {
+        .msg_iov = &iov,
+        .msg_iovlen = 1,
+        .msg_control = control.space,
+        .msg_controllen = CMSG_LEN(sizeof(int)),
+    };
+
+    memcpy(CMSG_DATA(&control.header), &fd, sizeof(int));
+    return sendmsg(report_fd, &msg, MSG_NOSIGNAL) == (ssize_t)sizeof(r) ? 0 : -1;
+}
+
+static int open_way_out(int report_fd, int port)
+{
+    int fd = listen_on(port), e;
+
+    if (fd >= 0 && send_listener(report_fd, fd) == 0) {
+        close(fd);
+        return 0;
+    }
+    e = errno;
+    report(report_fd, PID1_DEAF, e, 0);
+    return -1;
+}
+
+/* ---- the program ---------------------------------------------------------------------------------- */
 
 static void run_program(char **argv, int failed_fd)
 {
@@ -90,14 +146,17 @@ static uint32_t cpu_ms(const struct rusage *u)
 int main(int argc, char **argv)
 {
     struct rusage usage;
-    int fd, status, e;
+    int fd, port, status, e;
     pid_t program, gone;
 
-    if (argc < 3 || (fd = parse_fd(argv[1])) < 0 || keep_only(fd) < 0)
+    if (argc < 4 || (fd = parse_number(argv[1], STDERR_FILENO + 1, INT_MAX)) < 0 ||
+        (port = parse_number(argv[2], 0, UINT16_MAX)) < 0 || keep_only(fd) < 0)
         return 125;
     prctl(PR_SET_DUMPABLE, 0);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    program = start(argv + 2, &e);
+    if (port && open_way_out(fd, port) < 0)
+        return 125;
+    program = start(argv + 3, &e);
     if (program < 0) {
         report(fd, PID1_FAILED, e, 0);
         return 125;

@@ -1,6 +1,6 @@
-/* supervisor/sandbox/pid1/report.h -- what agentsim-pid1 tells the holder on the descriptor named
- * by its first argument: fixed records, host byte order. The sandbox's other processes cannot reach
- * the descriptor, but PID 1 shares their user: the reader still treats every record as hostile. */
+/* supervisor/sandbox/pid1/report.h -- what agentsim-pid1 tells the holder on the socket named by its first argument:
+ * fixed records, one a message, host byte order. The sandbox's other processes cannot reach the socket, but PID 1
+ * shares their user: the reader still treats every record as hostile. */
 #ifndef SANDBOX_PID1_REPORT_H
 #define SANDBOX_PID1_REPORT_H
 
@@ -9,6 +9,8 @@
 enum pid1_kind {
     PID1_READY = 1, /* the program runs (its execve succeeded) */
     PID1_FAILED,    /* value: errno of the failed start */
+    PID1_LISTENS,   /* with a descriptor: the way out, before the program is started */
+    PID1_DEAF,      /* value: errno; it could not be made, the program is not started */
     PID1_ENDED,     /* value: wait status of the program */
 };
 
