@@ -71,12 +71,17 @@ void session_set_state(struct session *s, enum session_state to)
 
 bool session_counts(const struct session *s)
 {
-    return !s->ending && s->state != SESSION_DETACHED && s->state < SESSION_STOPPING;
+    return !session_is_leaving(s) && s->state != SESSION_DETACHED && s->reason == HOLD_REASON_NONE;
+}
+
+bool session_is_leaving(const struct session *s)
+{
+    return s->ending || s->state >= SESSION_STOPPING;
 }
 
 bool session_can_attach(const struct session *s)
 {
-    return !s->ending && !s->found && s->state > SESSION_NEW && s->state < SESSION_STOPPING;
+    return !session_is_leaving(s) && !s->found && s->state > SESSION_NEW;
 }
 
 void session_describe(const struct session *s, struct rpc_session *ret)

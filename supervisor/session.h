@@ -74,8 +74,11 @@ void session_set_state(struct session *s, enum session_state to);
 bool session_may(const struct session *s, enum session_state to); /* is that step allowed now? */
 const char *session_state_name(enum session_state state);         /* "READY" */
 
-/* Alive as far as its owner's cap counts: neither on its way out nor left by its browser. */
+/* Alive as far as its owner's cap counts: neither on its way out, nor left by its browser, nor without its agent. */
 bool session_counts(const struct session *s);
+
+/* Its end was asked for or is under way: to its owner it is gone already. */
+bool session_is_leaving(const struct session *s);
 
 /* Somebody may talk to it: its holder runs, and its end was not asked for. */
 bool session_can_attach(const struct session *s);

@@ -129,7 +129,7 @@ struct session *sessions_add(struct sessions *ss, const struct id *id, const cha
 
 struct tally {
     int64_t counting; /* sessions of the owner that are alive */
-    int64_t ending;   /* detached or on their way out */
+    int64_t ending;   /* the others: detached, without agent, or on their way out */
 };
 
 static struct tally tally_of(const struct sessions *ss, const char *actor)
@@ -165,14 +165,14 @@ static int check_service(const struct sessions *ss, const struct create_request 
     return 0;
 }
 
-/* The detached sessions of an owner make room for a new one. */
-static void end_detached(struct sessions *ss, const char *actor)
+/* The sessions of an owner that nobody talks to any more make room for a new one. */
+static void end_unused(struct sessions *ss, const char *actor)
 {
     struct session *s, *next;
 
     for (s = session_table_first_of(&ss->table, actor); s; s = next) {
         next = session_table_next_of(s);
-        if (s->state == SESSION_DETACHED)
+        if (!session_counts(s))
             sessions_end(ss, s, HOLD_REASON_STOPPED, NULL);
     }
 }
@@ -188,7 +188,7 @@ static int find_room(struct sessions *ss, const struct create_request *r, struct
     if (t.counting + t.ending < cap && ss->slots.free)
         return 1;
     if (t.ending) {
-        end_detached(ss, r->actor);
+        end_unused(ss, r->actor);
         return 0;
     }
     return err_set(err, ERR_LIMIT, 0, "All %u places of the service are taken, try again in a moment", ss->slots.count);
@@ -263,7 +263,7 @@ void sessions_end(struct sessions *ss, struct session *s, enum hold_reason reaso
     (void)ss;
     if (w)
         list_append(&s->enders, &w->link);
-    if (s->ending || s->state >= SESSION_STOPPING)
+    if (session_is_leaving(s))
         return;
     s->ending = true;
     /* Somebody may be listening who should learn why. Else there is nothing to wait for. */

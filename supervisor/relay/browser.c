@@ -222,7 +222,7 @@ static void sign_in(struct browser *b)
         return;
     }
     s = sessions_find(&sv->sessions, &b->who.id, b->who.actor, &err);
-    if (s && s->state < SESSION_STOPPING)
+    if (s && !session_is_leaving(s))
         relay_join(b, s);
     else
         browser_refuse(b, CLOSE_UNKNOWN, "There is no such session");
@@ -243,7 +243,7 @@ void browser_opened(struct browser *b)
     if (!b->who.internal)
         return;
     s = sessions_find(&supervisor_of(b)->sessions, &b->who.id, b->who.actor, &err);
-    if (s && s->state < SESSION_STOPPING)
+    if (s && !session_is_leaving(s))
         relay_join(b, s);
     else
         browser_refuse(b, CLOSE_INTERNAL_UNKNOWN, "There is no such session");

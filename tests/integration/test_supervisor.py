@@ -245,7 +245,17 @@ def test_an_owner_at_the_cap_is_refused_unless_a_session_was_left():
         assert [rig.create(internal=True, actor="internal") for _ in range(2)]  # no cap on that surface
 
 
-def test_a_processes_that_cannot_be_killed_cost_their_slot_only():
+def test_an_agent_that_died_does_not_keep_its_owner_from_the_next_try():
+    with Rig(MAX_SESSIONS_PER_ACTOR="1") as rig:
+        session, holder = rig.ready()
+        holder.end(rig_module.START_FAILED, 1, done=False)  # its holder waits for somebody who fetches the last words
+        wait_until(lambda: rig.info(session)["reason"])
+        rig.ask(rig_module.ADMIT, text(ME) + u32(rig_module.CAP), rig_module.OK)
+        rig.create()
+        assert rig.is_gone(session)
+
+
+def test_processes_that_cannot_be_killed_cost_their_slot_only():
     with Rig(slots=2) as rig:
         session, holder = rig.ready()
         slot = rig.info(session)["slot"]

@@ -105,8 +105,12 @@ static void who_was_left_or_ends_does_not_count_for_the_cap(void **state)
     session_set_state(s, SESSION_DETACHED);
     assert_false(session_counts(s));
     session_set_state(s, SESSION_ATTACHED);
-    s->ending = true;
+    s->reason = HOLD_REASON_EXITED;
     assert_false(session_counts(s));
+    assert_true(session_can_attach(s)); /* its last frames can still be fetched */
+    assert_false(session_is_leaving(s));
+    s->ending = true;
+    assert_true(session_is_leaving(s));
     assert_false(session_can_attach(s));
 }
 
