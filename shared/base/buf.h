@@ -20,15 +20,15 @@ struct buf {
 };
 
 void buf_init(struct buf *b, size_t max);
-void buf_release(struct buf *b);   /* frees; NULL is fine; the buffer can be used again */
+void buf_release(struct buf *b); /* frees; NULL is fine; the buffer can be used again */
 void cleanup_buf_release(struct buf *b);
 #define auto_buf auto_call(buf_release)
 
-void buf_clear(struct buf *b);     /* length 0, failure forgotten, memory kept */
+void buf_clear(struct buf *b); /* length 0, failure forgotten, memory kept */
 bool buf_failed(const struct buf *b);
 
-int buf_reserve(struct buf *b, size_t more);               /* room for more bytes behind len; 0 or -1 */
-int buf_add(struct buf *b, const void *data, size_t len);  /* 0, or -1 and failed is set */
+int buf_reserve(struct buf *b, size_t more);              /* room for more bytes behind len; 0 or -1 */
+int buf_add(struct buf *b, const void *data, size_t len); /* 0, or -1 and failed is set */
 int buf_add_str(struct buf *b, const char *s);
 int buf_add_char(struct buf *b, char c);
 int buf_add_fmt(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -10,14 +10,12 @@
 #include "shared/base/err.h"
 
 struct child_step {
-    const char *name; /* for the sentence: "set user: Operation not permitted" */
-    int (*run)(
-        const void *plan); /* 0, or -1 with errno; the last one executes and returns only to fail */
+    const char *name;             /* for the sentence: "set user: Operation not permitted" */
+    int (*run)(const void *plan); /* 0, or -1 with errno; the last one executes and returns only to fail */
 };
 
 /* In the child: runs the steps, reports the first failure to report_fd, exits 127. */
-void child_run(const struct child_step *steps, size_t n, const void *plan, int report_fd)
-    __attribute__((noreturn));
+void child_run(const struct child_step *steps, size_t n, const void *plan, int report_fd) __attribute__((noreturn));
 
 /* In the parent, non-blocking descriptor: 1 executed (end of file), 0 nothing yet, -1 and err
  * naming the failed step (errnum is the child's errno). */

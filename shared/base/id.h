@@ -12,8 +12,8 @@ struct id {
     uint8_t b[16];
 };
 
-void id_new(struct id *ret);                        /* random, version 4 */
-int id_parse(const char *text, struct id *ret);     /* 0, or -1 when text is no UUID */
+void id_new(struct id *ret);                    /* random, version 4 */
+int id_parse(const char *text, struct id *ret); /* 0, or -1 when text is no UUID */
 void id_format(const struct id *id, char out[ID_TEXT_LEN + 1]);
 bool id_equal(const struct id *a, const struct id *b);
 

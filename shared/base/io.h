@@ -26,7 +26,7 @@ int io_read_file(const char *path, struct buf *out, struct err *err);
 /* Create or replace path, mode as given, written whole: 0, -1 and err naming the path. */
 int io_write_file(const char *path, const void *data, size_t len, mode_t mode, struct err *err);
 
-int io_set_nonblock(int fd, bool on);                    /* 0, or -1 with errno */
+int io_set_nonblock(int fd, bool on);                            /* 0, or -1 with errno */
 int io_set_timeouts(int fd, unsigned recv_ms, unsigned send_ms); /* SO_RCVTIMEO and SO_SNDTIMEO, 0 = none */
 
 /* Listening UNIX stream socket at path (a stale one is replaced), with mode and, unless gid is -1, group: fd or -1. */

@@ -110,8 +110,8 @@ void log_write(enum log_level level, const char *fmt, ...)
     time_format_utc(time_wall_ms(), when);
     buf_init(&line, LOG_LINE_MAX * 4);
     if (sink.json) {
-        buf_add_fmt(&line, "{\"time\":\"%s\",\"level\":\"%s\",\"program\":\"%s\",\"pid\":%d", when,
-                    level_names[level], sink.program, (int)getpid());
+        buf_add_fmt(&line, "{\"time\":\"%s\",\"level\":\"%s\",\"program\":\"%s\",\"pid\":%d", when, level_names[level],
+                    sink.program, (int)getpid());
         add_json_field(&line, "request", sink.request);
         add_json_field(&line, "session", sink.session);
         add_json_field(&line, "message", message);

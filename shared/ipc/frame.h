@@ -1,5 +1,5 @@
-/* shared/ipc/frame.h -- messages on a stream socket: a header (u32 payload length, u16 type, u16 zero), then the payload.
- * Blocking calls for the workers and tools; a reader and a writer for event loops. A length above the
+/* shared/ipc/frame.h -- messages on a stream socket: a header (u32 payload length, u16 type, u16 zero), then the
+ * payload. Blocking calls for the workers and tools; a reader and a writer for event loops. A length above the
  * receiver's maximum is a broken peer (ERR_UPSTREAM), never a reason to allocate. */
 #ifndef IPC_FRAME_H
 #define IPC_FRAME_H
@@ -27,8 +27,8 @@ int frame_recv(int sock, uint16_t *ret_type, struct buf *payload, int *ret_fd, s
 /* Event loops: collects bytes of a non-blocking socket. */
 struct frame_reader {
     struct buf in;
-    size_t max;  /* largest payload accepted */
-    size_t pos;  /* start of the next message in in */
+    size_t max; /* largest payload accepted */
+    size_t pos; /* start of the next message in in */
 };
 
 void frame_reader_init(struct frame_reader *r, size_t max_payload);
@@ -38,7 +38,8 @@ void frame_reader_release(struct frame_reader *r);
 int frame_reader_fill(struct frame_reader *r, int sock, struct err *err);
 
 /* Next whole message, borrowed until the following fill: 1, 0 none yet, -1 oversized or malformed. */
-int frame_reader_next(struct frame_reader *r, uint16_t *ret_type, const void **ret_payload, size_t *ret_len, struct err *err);
+int frame_reader_next(struct frame_reader *r, uint16_t *ret_type, const void **ret_payload, size_t *ret_len,
+                      struct err *err);
 
 /* Event loops: bytes waiting to be sent. max is the most it holds; a put above it fails. */
 struct frame_writer {
@@ -48,8 +49,9 @@ struct frame_writer {
 
 void frame_writer_init(struct frame_writer *w, size_t max);
 void frame_writer_release(struct frame_writer *w);
-int frame_writer_put(struct frame_writer *w, uint16_t type, const void *payload, size_t len); /* 0, -1 full or no memory */
-size_t frame_writer_pending(const struct frame_writer *w);  /* bytes not sent yet */
-int frame_writer_flush(struct frame_writer *w, int sock);   /* 0 (also EAGAIN), -1 the peer is gone */
+int frame_writer_put(struct frame_writer *w, uint16_t type, const void *payload,
+                     size_t len);                          /* 0, -1 full or no memory */
+size_t frame_writer_pending(const struct frame_writer *w); /* bytes not sent yet */
+int frame_writer_flush(struct frame_writer *w, int sock);  /* 0 (also EAGAIN), -1 the peer is gone */
 
 #endif

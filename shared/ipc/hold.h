@@ -15,18 +15,19 @@
 #define HOLD_MAX_PAYLOAD (17u << 20) /* a 16 MiB frame and its fields */
 #define HOLD_PATH_MAX 4096
 #define HOLD_TEXT_MAX 4096
-#define HOLD_CHUNK (256u << 10)      /* file bytes per message, both ways */
+#define HOLD_CHUNK (256u << 10) /* file bytes per message, both ways */
 #define HOLD_AFTER_DELIVERED UINT64_MAX
 
 enum hold_type {
     /* control: supervisor -> holder */
-    HOLD_CONTROL = 1, /* str actor, u64 wall ms of the start, u64 lifetime ms left: first message (adoption: lifetime 0 = keep all) */
+    HOLD_CONTROL = 1, /* str actor, u64 wall ms of the start, u64 lifetime ms left: first message (adoption: lifetime 0
+                         = keep all) */
     HOLD_END,         /* u8 enum hold_reason: end the session (browser and worker get the reason) */
     /* control: holder -> supervisor */
-    HOLD_IDENTITY,    /* id, str actor, u64 started wall ms, u64 expires wall ms: answer to HOLD_CONTROL */
-    HOLD_PHASE,       /* u8 enum hold_phase, u8 attached, u64 frames so far: at once, then at each change */
-    HOLD_GONE,        /* u8 enum hold_reason, u32 code: the agent has ended; sent once, before HOLD_DONE */
-    HOLD_DONE,        /* nothing: nobody needs this holder any more (delivered or waited long enough); stop the slot */
+    HOLD_IDENTITY, /* id, str actor, u64 started wall ms, u64 expires wall ms: answer to HOLD_CONTROL */
+    HOLD_PHASE,    /* u8 enum hold_phase, u8 attached, u64 frames so far: at once, then at each change */
+    HOLD_GONE,     /* u8 enum hold_reason, u32 code: the agent has ended; sent once, before HOLD_DONE */
+    HOLD_DONE,     /* nothing: nobody needs this holder any more (delivered or waited long enough); stop the slot */
 
     /* bundle: worker -> holder */
     HOLD_BUNDLE = 32, /* nothing: first message */
@@ -35,18 +36,19 @@ enum hold_type {
     HOLD_ENV,         /* str name, str value: a credential for the agent's environment */
     HOLD_START,       /* nothing: all is there, start */
     /* bundle: holder -> worker */
-    HOLD_STARTED,     /* u32 port the agent was told to listen on: the sandbox runs the interpreter */
-    HOLD_FAILED,      /* u32 enum err_kind, u32 0, str sentence (as rpc_put_error): also answers files requests */
+    HOLD_STARTED, /* u32 port the agent was told to listen on: the sandbox runs the interpreter */
+    HOLD_FAILED,  /* u32 enum err_kind, u32 0, str sentence (as rpc_put_error): also answers files requests */
 
     /* attach: supervisor -> holder */
-    HOLD_ATTACH = 64, /* u64 after: first message; send frames numbered from after + 1. after = HOLD_AFTER_DELIVERED: go on
-                         where delivery stopped, that is behind the last frame written to an earlier attach connection */
-    HOLD_SEND,        /* bytes: one text frame of the browser, for the agent */
+    HOLD_ATTACH =
+        64,    /* u64 after: first message; send frames numbered from after + 1. after = HOLD_AFTER_DELIVERED: go on
+                  where delivery stopped, that is behind the last frame written to an earlier attach connection */
+    HOLD_SEND, /* bytes: one text frame of the browser, for the agent */
     /* attach: holder -> supervisor */
-    HOLD_ATTACHED,    /* u64 from, u64 lost: number of the next frame; frames after `after` that are gone. Numbers are the
-                         client's count: from is after + 1 even when frames were lost, and 1 for HOLD_AFTER_DELIVERED */
-    HOLD_FRAME,       /* u64 number, bytes: one text frame for the browser (the agent's, or stdout, state_change, error) */
-    HOLD_EXIT,        /* u8 enum hold_reason, u32 code: after the last frame; the connection ends */
+    HOLD_ATTACHED, /* u64 from, u64 lost: number of the next frame; frames after `after` that are gone. Numbers are the
+                      client's count: from is after + 1 even when frames were lost, and 1 for HOLD_AFTER_DELIVERED */
+    HOLD_FRAME,    /* u64 number, bytes: one text frame for the browser (the agent's, or stdout, state_change, error) */
+    HOLD_EXIT,     /* u8 enum hold_reason, u32 code: after the last frame; the connection ends */
 
     /* files: worker -> holder */
     HOLD_LIST = 96, /* u64 most content bytes per file: listing with contents */
@@ -55,9 +57,9 @@ enum hold_type {
                        A file may change meanwhile: its HOLD_DATA can be less than the size announced, never more.
                        One request per connection; tmp/ is neither listed nor read */
     /* files: holder -> worker */
-    HOLD_ENTRY,     /* u8 enum hold_entry, bytes path, u64 size, u8 has content, bytes content (when it fits the limit) */
-    HOLD_DATA,      /* bytes: part of the file asked for, or of the entry just named */
-    HOLD_LAST,      /* u8 truncated (limits of count or size cut the listing): end of the answer */
+    HOLD_ENTRY, /* u8 enum hold_entry, bytes path, u64 size, u8 has content, bytes content (when it fits the limit) */
+    HOLD_DATA,  /* bytes: part of the file asked for, or of the entry just named */
+    HOLD_LAST,  /* u8 truncated (limits of count or size cut the listing): end of the answer */
 
     HOLD_PROBE = 128, /* nothing: builds the sandbox once around a program that only checks it */
     HOLD_PROBED,      /* u8 ok, str reason (the failing step, the kernel's words, the likely cure) */
@@ -69,16 +71,18 @@ enum hold_phase { HOLD_WAITING, HOLD_STARTING, HOLD_READY, HOLD_ENDED, HOLD_PHAS
 
 /* Why a session ended; names are those of the exit frame (http-api contract, section 3). */
 #define HOLD_REASONS(X) \
-    X(NONE, "") X(EXITED, "exited") X(SIGNALED, "signaled") X(EXPIRED, "expired") X(MEMORY, "memory") X(CPU, "cpu") \
-    X(STOPPED, "stopped") X(OUTPUT, "output") X(START_FAILED, "start-failed")
+    X(NONE, "") \
+    X(EXITED, "exited") X(SIGNALED, "signaled") X(EXPIRED, "expired") X(MEMORY, "memory") X(CPU, "cpu") \
+        X(STOPPED, "stopped") X(OUTPUT, "output") X(START_FAILED, "start-failed")
 enum hold_reason {
 #define X(name, text) HOLD_REASON_##name,
     HOLD_REASONS(X)
 #undef X
-    HOLD_REASON__MAX
+        HOLD_REASON__MAX
 };
 
-/* Port that a session's agent listens on: always the same inside its own network namespace, one per slot in a shared one. */
+/* Port that a session's agent listens on: always the same inside its own network namespace, one per slot in a shared
+ * one. */
 #define HOLD_AGENT_PORT 8765
 uint16_t hold_agent_port(bool shared_network, int64_t port_pool_start, uint32_t slot);
 

@@ -34,7 +34,7 @@ struct launch_msg {
     uint32_t slot;  /* 0 .. slots - 1 */
     uint32_t state; /* enum launch_slot_state, for LAUNCH_SLOT */
     int64_t value;
-    struct id id;   /* session; zero where none */
+    struct id id; /* session; zero where none */
 };
 
 _Static_assert(sizeof(struct launch_msg) == 40, "fixed layout, no padding");

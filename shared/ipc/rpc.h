@@ -37,7 +37,8 @@ enum rpc_type {
 enum rpc_admit { RPC_ADMIT_RATE = 1, RPC_ADMIT_CAP = 2 };
 enum rpc_create { RPC_CREATE_INTERNAL = 1 }; /* internal surface: no cap per actor */
 
-/* Wire: id, str actor, str state, u64 started, u64 expires, u8 attached, u64 frames, str exit reason ("" = runs), u32 exit code, u32 slot */
+/* Wire: id, str actor, str state, u64 started, u64 expires, u8 attached, u64 frames, str exit reason ("" = runs), u32
+ * exit code, u32 slot */
 struct rpc_session {
     struct id id;
     const char *actor; /* borrowed, like all strings here */
@@ -50,7 +51,8 @@ struct rpc_session {
     uint32_t slot;
 };
 
-/* Wire: u32 sessions, u32 capacity, u32 quarantined, str sandbox ("ok", "off", "unavailable: reason"), str egress, str cgroup */
+/* Wire: u32 sessions, u32 capacity, u32 quarantined, str sandbox ("ok", "off", "unavailable: reason"), str egress, str
+ * cgroup */
 struct rpc_status {
     uint32_t sessions, capacity, quarantined;
     const char *sandbox;

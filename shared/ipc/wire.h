@@ -15,8 +15,8 @@ void wire_put_u8(struct buf *b, uint8_t v);
 void wire_put_u32(struct buf *b, uint32_t v);
 void wire_put_u64(struct buf *b, uint64_t v);
 void wire_put_id(struct buf *b, const struct id *id);
-void wire_put_str(struct buf *b, const char *s);                    /* NULL is written as "" */
-void wire_put_bytes(struct buf *b, const void *data, size_t len);   /* u32 length, bytes, NUL */
+void wire_put_str(struct buf *b, const char *s);                  /* NULL is written as "" */
+void wire_put_bytes(struct buf *b, const void *data, size_t len); /* u32 length, bytes, NUL */
 
 struct wire_in {
     const uint8_t *p;
@@ -25,7 +25,7 @@ struct wire_in {
 };
 
 void wire_start(struct wire_in *in, const void *data, size_t len);
-uint8_t wire_get_u8(struct wire_in *in);   /* 0 when bad, like all below */
+uint8_t wire_get_u8(struct wire_in *in); /* 0 when bad, like all below */
 uint32_t wire_get_u32(struct wire_in *in);
 uint64_t wire_get_u64(struct wire_in *in);
 void wire_get_id(struct wire_in *in, struct id *ret);
