@@ -134,9 +134,8 @@ export class Conversation extends EventTarget {
       this.#emit("raw", { text: data });
       return;
     }
-    if (type === "replay_gap")
-      this.received += Number.isInteger(frame.lost) ? frame.lost : 0;
-    else if (this.#opened)
+    // The service numbers what this client got: what was lost does not count.
+    if (this.#opened && type !== "replay_gap")
       this.received++;
     if (type === "exit")
       this.#exit = exitSentence(frame);
