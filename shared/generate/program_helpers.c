@@ -66,6 +66,21 @@ static const struct helper {
         "        return ~getattr(session.event, 'message_id', None) == gui_id\n"
         "\n"
         "    return comes_from_gui\n" },
+    { "inputs_first",
+        "def @inputs_first(receive):\n"
+        "    \"\"\"Stores what a GUI event brings before its session hears of it; the framework does so afterwards.\"\"\"\n"
+        "    def receive_event(event):\n"
+        "        data, sender = ~getattr(event, 'event_data', None), ~getattr(event, 'message_id', None)\n"
+        "        if data and ~isinstance(sender, ~str) and not event.is_broadcasted():\n"
+        "            inputs = @agent.get_or_create_session(event.session_id, @platform).gui_inputs.get(sender)\n"
+        "            action, name, value = data.get('action'), data.get('name'), data.get('value')\n"
+        "            if inputs is not None and action == 'onSubmit' and ~isinstance(value, ~dict):\n"
+        "                inputs.update(value)\n"
+        "            elif inputs is not None and action == 'onChange' and ~isinstance(name, ~str):\n"
+        "                inputs[name] = value\n"
+        "        receive(event)\n"
+        "\n"
+        "    return receive_event\n" },
     { "all_of",
         "def @all_of(*conditions):\n"
         "    \"\"\"One condition that holds when all of them do.\"\"\"\n"

@@ -209,12 +209,18 @@ static int write_rag(struct program *p, size_t i)
 
 static void write_guis(struct program *p)
 {
+    bool keeps_inputs = false;
     size_t i;
 
     code_gap(&p->code, 1);
     for (i = 0; i < p->model->guis_len; i++)
-        if (p->gui_modules[i])
+        if (p->gui_modules[i]) {
             code_line(&p->code, "from guis.%n import gui as %n", p->gui_modules[i], p->guis[i]);
+            keeps_inputs |= p->model->guis[i].persist;
+        }
+    code_gap(&p->code, 1);
+    if (keeps_inputs)
+        code_text(&p->code, "@agent.receive_event = @inputs_first(@agent.receive_event)");
 }
 
 /* ---- intent recognition, LLMs
