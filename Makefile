@@ -126,7 +126,7 @@ $(B)/obj/%.o: %.c
 install: build ## put programs, console, nginx configuration below PREFIX (/opt/agentsim)
 	@docker/install/install.sh $(B) $(PREFIX)
 
-.PHONY: test test-unit test-integration test-browser test-fixtures
+.PHONY: test test-unit test-integration test-browser test-fixtures test-compiler
 test: ## install, build and run every test
 	@docker/install/packages.sh build run test
 	@docker/install/runtime.sh
@@ -141,6 +141,8 @@ test-browser: ## the console in headless Chromium (root)
 	@tests/run.sh browser
 test-fixtures: ## compiler fixtures
 	@tests/run.sh fixtures
+test-compiler: ## random and hostile diagrams, also against the reference generator
+	@tests/run.sh compiler
 
 .PHONY: unit-programs
 unit-programs: $(TESTS)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # tests/run.sh PART -- builds what a part of the tests needs, runs it, ends with "N passed, N failed".
-#   unit integration browser fixtures   one part          all         every part, a line each, then the sum
+#   unit fixtures compiler integration browser   one part     all   every part, a line each, then the sum
 #   asan asan-unit                      with sanitizers   fuzz        every fuzzer, FUZZ_SECONDS each (60)
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -81,6 +81,12 @@ fixtures)
     run_pytest tests/fixtures
     close
     ;;
+compiler)
+    build build
+    docker/install/testenv.sh reference
+    run_pytest tests/compiler
+    close
+    ;;
 asan-unit)
     build B=build/asan SAN=address unit-programs
     run_units build/asan/test
@@ -111,7 +117,7 @@ fuzz)
     close
     ;;
 all)
-    for part in unit fixtures integration browser; do
+    for part in unit fixtures compiler integration browser; do
         echo "== $part"
         log=build/test-$part.log
         mkdir -p build
