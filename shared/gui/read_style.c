@@ -90,6 +90,8 @@ int gui_reader_collect_rules(struct gui_reader *r, const struct value *styles)
 /* ---- declarations -------------------------------------------------------------------------------------------------
  */
 
+#define DECLARATION_COST 32 /* bytes that a declaration counts beside its text: it is looked up and copied */
+
 /* A rule may style any number of elements: what that costs is counted. */
 static int spend(struct gui_reader *r, size_t bytes)
 {
@@ -104,7 +106,7 @@ static int declare(struct gui_reader *r, struct style_block *b, const char *prop
 {
     auto_free char *key = NULL, *text = NULL;
 
-    if (spend(r, property_len + value_len + 1) < 0)
+    if (spend(r, property_len + value_len + DECLARATION_COST) < 0)
         return -1;
     key = mem_dup(property, property_len);
     text = mem_dup(value, value_len);
