@@ -104,10 +104,11 @@ fuzz)
         [ -x "$fuzzer" ] || continue
         name=$(basename "$fuzzer")
         mkdir -p "build/fuzz/corpus/$name"
-        seeds="tests/fuzz/seeds/${name#fuzz_}"
+        folders=("build/fuzz/corpus/$name")
+        [ -d "tests/fuzz/seeds/${name#fuzz_}" ] && folders+=("tests/fuzz/seeds/${name#fuzz_}")
         echo "  fuzz  $name, ${FUZZ_SECONDS:-60} s"
         if "$fuzzer" -max_total_time="${FUZZ_SECONDS:-60}" -rss_limit_mb=2048 -timeout=10 -print_final_stats=0 \
-            -artifact_prefix="build/fuzz/$name-" "build/fuzz/corpus/$name" $([ -d "$seeds" ] && echo "$seeds") 2>"build/fuzz/$name.log"; then
+            -artifact_prefix="build/fuzz/$name-" "${folders[@]}" 2>"build/fuzz/$name.log"; then
             passed=$((passed + 1))
         else
             failed=$((failed + 1))

@@ -16,8 +16,7 @@ struct check {
 };
 
 #define ERROR(c, rule, where, ...) finding_add((c)->f, FINDING_ERROR, (rule), (where), __VA_ARGS__)
-#define WARNING(c, rule, where, ...)                                                               \
-    finding_add((c)->f, FINDING_WARNING, (rule), (where), __VA_ARGS__)
+#define WARNING(c, rule, where, ...) finding_add((c)->f, FINDING_WARNING, (rule), (where), __VA_ARGS__)
 
 /* Every rule returns 0, or -1 when memory is short; verdicts are in the findings. */
 
@@ -34,8 +33,8 @@ static int by_key(const void *a, const void *b)
     return strcmp(((const struct shared_name *)a)->key, ((const struct shared_name *)b)->key);
 }
 
-static int collect_shared(const struct model *m, const struct map *intents, struct map *seen,
-                          struct shared_name *ret, size_t *ret_len)
+static int collect_shared(const struct model *m, const struct map *intents, struct map *seen, struct shared_name *ret,
+                          size_t *ret_len)
 {
     size_t i;
 
@@ -101,8 +100,8 @@ static int rule_known_intents(struct check *c)
                 ERROR(c, 13, t->where,
                       "State \"%s\": the transition to \"%s\" waits for the intent \"%s\", which "
                       "agent \"%s\" does not have",
-                      SHOWN(m->states[i].name), SHOWN(m->states[t->target].name),
-                      SHOWN(t->intent_name), SHOWN(m->name));
+                      SHOWN(m->states[i].name), SHOWN(m->states[t->target].name), SHOWN(t->intent_name),
+                      SHOWN(m->name));
         }
     return 0;
 }
@@ -163,8 +162,8 @@ static int rule_tool_code(struct check *c)
 
     for (i = 0; i < c->m->tools_len; i++)
         if (text_is_blank(c->m->tools[i].code))
-            ERROR(c, 14, MEMBER_PATH(c->m->tools[i].where, "code"),
-                  "Tool \"%s\": the code is blank", SHOWN(c->m->tools[i].name));
+            ERROR(c, 14, MEMBER_PATH(c->m->tools[i].where, "code"), "Tool \"%s\": the code is blank",
+                  SHOWN(c->m->tools[i].name));
     return 0;
 }
 
@@ -175,8 +174,7 @@ static int rule_tool_function(struct check *c)
     for (i = 0; i < c->m->tools_len; i++)
         if (!text_is_blank(c->m->tools[i].code) && !code_defines(c->m->tools[i].code))
             ERROR(c, 15, MEMBER_PATH(c->m->tools[i].where, "code"),
-                  "Tool \"%s\": the code defines no function (def name(...):)",
-                  SHOWN(c->m->tools[i].name));
+                  "Tool \"%s\": the code defines no function (def name(...):)", SHOWN(c->m->tools[i].name));
     return 0;
 }
 
@@ -186,8 +184,8 @@ static int rule_tool_name(struct check *c)
 
     for (i = 0; i < c->m->tools_len; i++)
         if (!text_is_blank(c->m->tools[i].code) && !text_is_identifier(c->m->tools[i].name))
-            ERROR(c, 16, MEMBER_PATH(c->m->tools[i].where, "name"),
-                  "Tool \"%s\": the name must be a Python identifier", SHOWN(c->m->tools[i].name));
+            ERROR(c, 16, MEMBER_PATH(c->m->tools[i].where, "name"), "Tool \"%s\": the name must be a Python identifier",
+                  SHOWN(c->m->tools[i].name));
     return 0;
 }
 
@@ -200,8 +198,8 @@ static int rule_skill_content(struct check *c)
 
     for (i = 0; i < c->m->skills_len; i++)
         if (text_is_blank(c->m->skills[i].content))
-            ERROR(c, 17, MEMBER_PATH(c->m->skills[i].where, "content"),
-                  "Skill \"%s\": the content is blank", SHOWN(c->m->skills[i].name));
+            ERROR(c, 17, MEMBER_PATH(c->m->skills[i].where, "content"), "Skill \"%s\": the content is blank",
+                  SHOWN(c->m->skills[i].name));
     return 0;
 }
 
@@ -211,8 +209,8 @@ static int rule_workspace_path(struct check *c)
 
     for (i = 0; i < c->m->workspaces_len; i++)
         if (text_is_blank(c->m->workspaces[i].path))
-            ERROR(c, 18, MEMBER_PATH(c->m->workspaces[i].where, "path"),
-                  "Workspace \"%s\": the path is blank", SHOWN(c->m->workspaces[i].name));
+            ERROR(c, 18, MEMBER_PATH(c->m->workspaces[i].where, "path"), "Workspace \"%s\": the path is blank",
+                  SHOWN(c->m->workspaces[i].name));
     return 0;
 }
 
@@ -223,8 +221,8 @@ static int rule_read_limit(struct check *c)
     for (i = 0; i < c->m->workspaces_len; i++)
         if (c->m->workspaces[i].max_read_bytes <= 0)
             ERROR(c, 19, MEMBER_PATH(c->m->workspaces[i].where, "max_read_bytes"),
-                  "Workspace \"%s\": max_read_bytes must be above 0, not %lld",
-                  SHOWN(c->m->workspaces[i].name), (long long)c->m->workspaces[i].max_read_bytes);
+                  "Workspace \"%s\": max_read_bytes must be above 0, not %lld", SHOWN(c->m->workspaces[i].name),
+                  (long long)c->m->workspaces[i].max_read_bytes);
     return 0;
 }
 
@@ -246,13 +244,11 @@ static int rule_descriptions(struct check *c)
 
     for (i = 0; i < c->m->tools_len; i++)
         if (!text_is_blank(c->m->tools[i].code) && text_is_blank(c->m->tools[i].description))
-            WARNING(c, 21, c->m->tools[i].where,
-                    "Tool \"%s\" has no description; an LLM chooses tools by it",
+            WARNING(c, 21, c->m->tools[i].where, "Tool \"%s\" has no description; an LLM chooses tools by it",
                     SHOWN(c->m->tools[i].name));
     for (i = 0; i < c->m->workspaces_len; i++)
         if (text_is_blank(c->m->workspaces[i].description))
-            WARNING(c, 21, c->m->workspaces[i].where,
-                    "Workspace \"%s\" has no description; an LLM chooses by it",
+            WARNING(c, 21, c->m->workspaces[i].where, "Workspace \"%s\" has no description; an LLM chooses by it",
                     SHOWN(c->m->workspaces[i].name));
     return 0;
 }
@@ -261,8 +257,8 @@ static int rule_descriptions(struct check *c)
  * --------------------------------------------------------------------------- */
 
 /* Calls check for every action of every body. */
-static void each_action(struct check *c, void (*check)(struct check *, const struct state *,
-                                                       const char *part, const struct action *))
+static void each_action(struct check *c,
+                        void (*check)(struct check *, const struct state *, const char *part, const struct action *))
 {
     size_t i, k;
 
@@ -281,16 +277,13 @@ static bool lacks_llm(const char *name, size_t llm)
     return llm == MODEL_NONE && !text_is_blank(name);
 }
 
-static void check_llm(struct check *c, const struct state *s, const char *part,
-                      const struct action *a)
+static void check_llm(struct check *c, const struct state *s, const char *part, const struct action *a)
 {
-    bool asks =
-        a->kind == ACTION_LLM || a->kind == ACTION_LLM_CHAT || (a->kind == ACTION_DB && !a->db_sql);
+    bool asks = a->kind == ACTION_LLM || a->kind == ACTION_LLM_CHAT || (a->kind == ACTION_DB && !a->db_sql);
 
     if (asks && lacks_llm(a->llm_name, a->llm))
-        ERROR(c, 22, MEMBER_PATH(a->where, "llm_name"),
-              "State \"%s\", %s, %s: agent \"%s\" has no LLM named \"%s\"", SHOWN(s->name), part,
-              action_kind_title(a->kind), SHOWN(c->m->name), SHOWN(a->llm_name));
+        ERROR(c, 22, MEMBER_PATH(a->where, "llm_name"), "State \"%s\", %s, %s: agent \"%s\" has no LLM named \"%s\"",
+              SHOWN(s->name), part, action_kind_title(a->kind), SHOWN(c->m->name), SHOWN(a->llm_name));
 }
 
 static int rule_known_llms(struct check *c)
@@ -301,24 +294,22 @@ static int rule_known_llms(struct check *c)
     for (i = 0; i < m->states_len; i++)
         if (m->states[i].reasoning && lacks_llm(m->states[i].llm_name, m->states[i].llm))
             ERROR(c, 22, MEMBER_PATH(m->states[i].where, "llm_name"),
-                  "State \"%s\" (reasoning): agent \"%s\" has no LLM named \"%s\"",
-                  SHOWN(m->states[i].name), SHOWN(m->name), SHOWN(m->states[i].llm_name));
+                  "State \"%s\" (reasoning): agent \"%s\" has no LLM named \"%s\"", SHOWN(m->states[i].name),
+                  SHOWN(m->name), SHOWN(m->states[i].llm_name));
     each_action(c, check_llm);
     for (i = 0; i < m->rags_len; i++)
         if (lacks_llm(m->rags[i].llm_name, m->rags[i].llm))
             ERROR(c, 22, MEMBER_PATH(m->rags[i].where, "llm_name"),
-                  "RAG store \"%s\": agent \"%s\" has no LLM named \"%s\"", SHOWN(m->rags[i].name),
-                  SHOWN(m->name), SHOWN(m->rags[i].llm_name));
+                  "RAG store \"%s\": agent \"%s\" has no LLM named \"%s\"", SHOWN(m->rags[i].name), SHOWN(m->name),
+                  SHOWN(m->rags[i].llm_name));
     return 0;
 }
 
-static void check_gui(struct check *c, const struct state *s, const char *part,
-                      const struct action *a)
+static void check_gui(struct check *c, const struct state *s, const char *part, const struct action *a)
 {
     if (a->kind == ACTION_GUI && a->gui == MODEL_NONE)
-        ERROR(c, 23, MEMBER_PATH(a->where, "guiId"),
-              "State \"%s\", %s: agent \"%s\" has no GUI with the id \"%s\"", SHOWN(s->name), part,
-              SHOWN(c->m->name), SHOWN(a->text));
+        ERROR(c, 23, MEMBER_PATH(a->where, "guiId"), "State \"%s\", %s: agent \"%s\" has no GUI with the id \"%s\"",
+              SHOWN(s->name), part, SHOWN(c->m->name), SHOWN(a->text));
 }
 
 static int rule_known_guis(struct check *c)
@@ -327,19 +318,17 @@ static int rule_known_guis(struct check *c)
     return 0;
 }
 
-static void check_crawl(struct check *c, const struct state *s, const char *part,
-                        const struct action *a)
+static void check_crawl(struct check *c, const struct state *s, const char *part, const struct action *a)
 {
     if (a->kind != ACTION_WEB_CRAWL)
         return;
     if (lacks_llm(a->llm_name, a->llm))
-        ERROR(c, 24, MEMBER_PATH(a->where, "llm_name"),
-              "State \"%s\", %s, %s: agent \"%s\" has no LLM named \"%s\"", SHOWN(s->name), part,
-              action_kind_title(a->kind), SHOWN(c->m->name), SHOWN(a->llm_name));
+        ERROR(c, 24, MEMBER_PATH(a->where, "llm_name"), "State \"%s\", %s, %s: agent \"%s\" has no LLM named \"%s\"",
+              SHOWN(s->name), part, action_kind_title(a->kind), SHOWN(c->m->name), SHOWN(a->llm_name));
     if (strcmp(a->crawl_format, "markdown") != 0 && strcmp(a->crawl_format, "html") != 0)
         ERROR(c, 24, MEMBER_PATH(a->where, "crawl_format"),
-              "State \"%s\", %s, %s: crawl_format must be markdown or html, not \"%s\"",
-              SHOWN(s->name), part, action_kind_title(a->kind), SHOWN(a->crawl_format));
+              "State \"%s\", %s, %s: crawl_format must be markdown or html, not \"%s\"", SHOWN(s->name), part,
+              action_kind_title(a->kind), SHOWN(a->crawl_format));
 }
 
 static int rule_crawls(struct check *c)

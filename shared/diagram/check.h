@@ -15,8 +15,7 @@ int diagram_check(const struct model *m, struct findings *f, struct err *err);
 
 /* Phase C, for generated programs and sessions: worth asking only when phase B found no error. Also
  * fills in each condition's function and parameters. 0 or -1 as above. */
-int diagram_check_program(struct model *m, struct python_parser *parser, struct findings *f,
-                          struct err *err);
+int diagram_check_program(struct model *m, struct python_parser *parser, struct findings *f, struct err *err);
 
 /* Class names of the transitions' events, first-seen order (section 8.1); the caller releases.
  * 0, or -1 out of memory with *ret untouched. */

@@ -39,16 +39,14 @@ static int check_workspaces(struct program_check *c)
         else if (why.kind != ERR_BAD_REQUEST)
             return err_nomem(c->err);
         else
-            finding_add(
-                c->f, FINDING_ERROR, 27, MEMBER_PATH(w->where, "path"),
-                "Workspace \"%s\": the path \"%s\" must name a folder inside the agent's folder",
-                SHOWN(w->name), SHOWN(w->path));
+            finding_add(c->f, FINDING_ERROR, 27, MEMBER_PATH(w->where, "path"),
+                        "Workspace \"%s\": the path \"%s\" must name a folder inside the agent's folder",
+                        SHOWN(w->name), SHOWN(w->path));
     }
     return 0;
 }
 
-static int check_custom_code(struct program_check *c, const struct state *s, const char *part,
-                             const struct action *a)
+static int check_custom_code(struct program_check *c, const struct state *s, const char *part, const struct action *a)
 {
     char title[TITLE_MAX];
     struct code code = { .kind = CODE_CUSTOM,
@@ -61,8 +59,7 @@ static int check_custom_code(struct program_check *c, const struct state *s, con
 
     if (a->kind != ACTION_CODE || map_get(&c->clean, a->text, strlen(a->text)) != MAP_NONE)
         return 0;
-    snprintf(title, sizeof(title), "State \"%s\", %s, %s", SHOWN(s->name), part,
-             action_kind_title(a->kind));
+    snprintf(title, sizeof(title), "State \"%s\", %s, %s", SHOWN(s->name), part, action_kind_title(a->kind));
     found = code_check(&code, c->parser, c->f, NULL, c->err);
     if (found == 0 && map_put(&c->clean, a->text, strlen(a->text), 1, NULL) < 0)
         return err_nomem(c->err);
@@ -122,8 +119,7 @@ static int check_tools(struct program_check *c)
 
 /* The function that decides: the one named by the label if there is one, else the first; of equal
  * names the last. */
-static const struct python_function *deciding(const struct condition *c,
-                                              const struct python_facts *facts)
+static const struct python_function *deciding(const struct condition *c, const struct python_facts *facts)
 {
     const struct python_function *found = NULL, *fn;
     size_t i;
@@ -132,8 +128,7 @@ static const struct python_function *deciding(const struct condition *c,
         fn = &facts->functions[i];
         if (fn->async)
             continue;
-        if (!found || strcmp(fn->name, found->name) == 0 ||
-            (c->label && strcmp(fn->name, c->label) == 0))
+        if (!found || strcmp(fn->name, found->name) == 0 || (c->label && strcmp(fn->name, c->label) == 0))
             found = fn;
     }
     return found;
@@ -149,24 +144,21 @@ static int arguments_of(const struct python_function *fn)
     return fn->required == 1 || fn->optional || fn->varargs ? 1 : 0;
 }
 
-static int choose_function(struct program_check *c, const char *title, const char *where,
-                           struct condition *cond, const struct python_facts *facts)
+static int choose_function(struct program_check *c, const char *title, const char *where, struct condition *cond,
+                           const struct python_facts *facts)
 {
     const struct python_function *fn = deciding(cond, facts);
     char *name;
 
     if (!fn) {
-        finding_add(
-            c->f, FINDING_ERROR, 29, where,
-            "%s: the code must define a function of one or two parameters: def name(session): ...",
-            title);
+        finding_add(c->f, FINDING_ERROR, 29, where,
+                    "%s: the code must define a function of one or two parameters: def name(session): ...", title);
         return 0;
     }
     if (!arguments_of(fn)) {
-        finding_add(
-            c->f, FINDING_ERROR, 29, where,
-            "%s: line %d: function \"%s\" must be callable with (session) or (session, params)",
-            title, fn->line, SHOWN(fn->name));
+        finding_add(c->f, FINDING_ERROR, 29, where,
+                    "%s: line %d: function \"%s\" must be callable with (session) or (session, params)", title,
+                    fn->line, SHOWN(fn->name));
         return 0;
     }
     name = mem_strdup(fn->name);
@@ -178,22 +170,18 @@ static int choose_function(struct program_check *c, const char *title, const cha
     return 0;
 }
 
-static int check_condition(struct program_check *c, const struct state *s,
-                           const struct transition *t, size_t i)
+static int check_condition(struct program_check *c, const struct state *s, const struct transition *t, size_t i)
 {
     struct condition *cond = &t->conditions[i];
     struct python_facts facts = { 0 };
     char title[TITLE_MAX];
-    struct code code = { .kind = CODE_CONDITION,
-                         .source = cond->source,
-                         .title = title,
-                         .where = t->where,
-                         .rule = 28,
-                         .session = true };
+    struct code code = {
+        .kind = CODE_CONDITION, .source = cond->source, .title = title, .where = t->where, .rule = 28, .session = true
+    };
     int found, rc = 0;
 
-    snprintf(title, sizeof(title), "State \"%s\", transition to \"%s\", condition %zu",
-             SHOWN(s->name), SHOWN(c->m->states[t->target].name), i + 1);
+    snprintf(title, sizeof(title), "State \"%s\", transition to \"%s\", condition %zu", SHOWN(s->name),
+             SHOWN(c->m->states[t->target].name), i + 1);
     found = code_check(&code, c->parser, c->f, &facts, c->err);
     if (found >= 0 && facts.valid)
         rc = choose_function(c, title, t->where, cond, &facts);
@@ -219,8 +207,8 @@ static int check_conditions(struct program_check *c)
 static int check_states(struct program_check *c)
 {
     if (!c->m->states_len)
-        finding_add(c->f, FINDING_ERROR, 29, "model.elements",
-                    "Agent \"%s\" has no state, so it cannot start", SHOWN(c->m->name));
+        finding_add(c->f, FINDING_ERROR, 29, "model.elements", "Agent \"%s\" has no state, so it cannot start",
+                    SHOWN(c->m->name));
     return 0;
 }
 
@@ -238,19 +226,14 @@ static void warn_about_llms(const struct model *m, struct findings *f)
         known = text_same(m->llms[i].name, name);
     if (name && !known)
         finding_add(f, FINDING_WARNING, 0, "config.llm.name",
-                    "The LLM \"%s\" that is to recognise intents is none of the agent's LLMs",
-                    SHOWN(name));
-    if (m->intents_len && !m->llms_len && !name && !m->settings.classifier_llm_model &&
-        !m->settings.classical_intents)
-        finding_add(f, FINDING_WARNING, 0, "",
-                    "The agent has intents but no LLM to recognise them: none will match");
+                    "The LLM \"%s\" that is to recognise intents is none of the agent's LLMs", SHOWN(name));
+    if (m->intents_len && !m->llms_len && !name && !m->settings.classifier_llm_model && !m->settings.classical_intents)
+        finding_add(f, FINDING_WARNING, 0, "", "The agent has intents but no LLM to recognise them: none will match");
 }
 
-int diagram_check_program(struct model *m, struct python_parser *parser, struct findings *f,
-                          struct err *err)
+int diagram_check_program(struct model *m, struct python_parser *parser, struct findings *f, struct err *err)
 {
-    static int (*const parts[])(struct program_check *) = { check_workspaces, check_bodies,
-                                                            check_tools, check_states,
+    static int (*const parts[])(struct program_check *) = { check_workspaces, check_bodies, check_tools, check_states,
                                                             check_conditions };
     struct program_check c = { .m = m, .parser = parser, .f = f, .err = err };
     size_t i;

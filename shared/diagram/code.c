@@ -11,8 +11,7 @@ static const char *const modules[] = {
     "os",   "subprocess", "socket",  "sys",    "ctypes",  "importlib", "shutil", "urllib",
     "http", "ftplib",     "smtplib", "pickle", "marshal", "builtins",  "pty",    "signal",
 };
-static const char *const builtins[] = { "exec",    "eval", "__import__",
-                                        "compile", "open", "breakpoint" };
+static const char *const builtins[] = { "exec", "eval", "__import__", "compile", "open", "breakpoint" };
 
 static bool is_listed(const char *const *list, size_t len, const char *word, size_t word_len)
 {
@@ -39,15 +38,13 @@ static void rule_blank(const struct code *c, const struct python_facts *facts, s
 static void rule_syntax(const struct code *c, const struct python_facts *facts, struct findings *f)
 {
     if (str_starts(c->source, "\xef\xbb\xbf"))
-        SAY(c, f, "%s: line 1: the code starts with a byte order mark (U+FEFF), which is no Python",
-            c->title);
+        SAY(c, f, "%s: line 1: the code starts with a byte order mark (U+FEFF), which is no Python", c->title);
     else if (!facts->valid)
         SAY(c, f, "%s: line %d: the code is no valid Python: %s", c->title, facts->error_line,
             SHOWN(facts->error ? facts->error : "invalid syntax"));
 }
 
-static void rule_one_statement(const struct code *c, const struct python_facts *facts,
-                               struct findings *f)
+static void rule_one_statement(const struct code *c, const struct python_facts *facts, struct findings *f)
 {
     if (facts->statements != 1)
         SAY(c, f,
@@ -67,12 +64,11 @@ static void rule_session(const struct code *c, const struct python_facts *facts,
     const struct python_function *fn = &facts->functions[0];
 
     if (!fn->first_ordinary)
-        SAY(c, f, "%s: line %d: function \"%s\" needs a first parameter named session", c->title,
-            fn->line, SHOWN(fn->name));
+        SAY(c, f, "%s: line %d: function \"%s\" needs a first parameter named session", c->title, fn->line,
+            SHOWN(fn->name));
     else if (strcmp(fn->first_ordinary, "session") != 0)
-        SAY(c, f,
-            "%s: line %d: the first parameter of function \"%s\" must be named session, not \"%s\"",
-            c->title, fn->line, SHOWN(fn->name), SHOWN(fn->first_ordinary));
+        SAY(c, f, "%s: line %d: the first parameter of function \"%s\" must be named session, not \"%s\"", c->title,
+            fn->line, SHOWN(fn->name), SHOWN(fn->first_ordinary));
 }
 
 static void rule_imports(const struct code *c, const struct python_facts *facts, struct findings *f)
@@ -83,8 +79,8 @@ static void rule_imports(const struct code *c, const struct python_facts *facts,
         const char *name = facts->imports[i].name;
 
         if (is_listed(modules, ARRAY_LEN(modules), name, strcspn(name, ".")))
-            SAY(c, f, "%s: line %d: importing the module \"%s\" is not allowed here", c->title,
-                facts->imports[i].line, SHOWN(name));
+            SAY(c, f, "%s: line %d: importing the module \"%s\" is not allowed here", c->title, facts->imports[i].line,
+                SHOWN(name));
     }
 }
 
@@ -96,8 +92,8 @@ static void rule_calls(const struct code *c, const struct python_facts *facts, s
         const char *name = facts->calls[i].name;
 
         if (is_listed(builtins, ARRAY_LEN(builtins), name, strlen(name)))
-            SAY(c, f, "%s: line %d: calling the built-in function %s() is not allowed here",
-                c->title, facts->calls[i].line, SHOWN(name));
+            SAY(c, f, "%s: line %d: calling the built-in function %s() is not allowed here", c->title,
+                facts->calls[i].line, SHOWN(name));
     }
 }
 
@@ -115,8 +111,8 @@ static const struct {
     /* 7 */ { CODE_CUSTOM | CODE_TOOL | CODE_CONDITION, true, false, rule_calls },
 };
 
-int code_check(const struct code *c, struct python_parser *parser, struct findings *f,
-               struct python_facts *ret_facts, struct err *err)
+int code_check(const struct code *c, struct python_parser *parser, struct findings *f, struct python_facts *ret_facts,
+               struct err *err)
 {
     struct python_facts facts = { 0 };
     size_t before = f->errors, len = strlen(c->source), i;

@@ -27,7 +27,7 @@ struct code {
  * Number of findings added (0 = clean), or -1 and err: the parser failed, memory is short.
  * ret_facts (NULL is fine) is filled, for python_facts_release(), whenever the source was parsed;
  * else zeroed. */
-int code_check(const struct code *c, struct python_parser *parser, struct findings *f,
-               struct python_facts *ret_facts, struct err *err);
+int code_check(const struct code *c, struct python_parser *parser, struct findings *f, struct python_facts *ret_facts,
+               struct err *err);
 
 #endif

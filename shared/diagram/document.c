@@ -44,8 +44,7 @@ static bool is_plain_key(const char *s)
     return n && !s[n] && n <= SHOWN_MAX;
 }
 
-const char *document_path(struct path_text *out, const char *map, const char *id,
-                          const char *member)
+const char *document_path(struct path_text *out, const char *map, const char *id, const char *member)
 {
     const char *dot = member ? "." : "";
 
@@ -72,9 +71,7 @@ const char *document_member(struct path_text *out, const char *where, const char
 
 static int add_element(struct document *d, const cJSON *node, const char *map)
 {
-    struct element e = {
-        .id = node->string, .node = node, .map = map, .type = type_of(node), .state = MAP_NONE
-    };
+    struct element e = { .id = node->string, .node = node, .map = map, .type = type_of(node), .state = MAP_NONE };
     void *items = d->elements;
     size_t at;
     int added = map_put(&d->ids, e.id, strlen(e.id), d->len, &at);
@@ -93,8 +90,7 @@ static int add_element(struct document *d, const cJSON *node, const char *map)
 }
 
 /* A map that may be missing. 0 and *ret (NULL: nothing in it), or -1 with a finding. */
-static int map_at(const cJSON *parent, const char *key, const char *path, const cJSON **ret,
-                  struct findings *f)
+static int map_at(const cJSON *parent, const char *key, const char *path, const cJSON **ret, struct findings *f)
 {
     const cJSON *node = json_get(parent, key);
 
@@ -107,8 +103,7 @@ static int map_at(const cJSON *parent, const char *key, const char *path, const 
     return 0;
 }
 
-static int merge(struct document *d, const cJSON *map, const char *path, struct findings *f,
-                 struct err *err)
+static int merge(struct document *d, const cJSON *map, const char *path, struct findings *f, struct err *err)
 {
     const cJSON *c;
 
@@ -117,9 +112,8 @@ static int merge(struct document *d, const cJSON *map, const char *path, struct 
             struct path_text where;
 
             document_path(&where, path, c->string, NULL);
-            return finding_add(f, FINDING_ERROR, 0, where.text,
-                               "Element \"%s\" must be an object (%s)", SHOWN(c->string),
-                               where.text);
+            return finding_add(f, FINDING_ERROR, 0, where.text, "Element \"%s\" must be an object (%s)",
+                               SHOWN(c->string), where.text);
         }
         if (add_element(d, c, path) < 0)
             return err_nomem(err);
@@ -137,17 +131,15 @@ static int check_ends(const cJSON *relationships, struct findings *f)
     for (c = relationships ? relationships->child : NULL; c; c = c->next) {
         document_path(&where, "model.relationships", c->string, NULL);
         if (!cJSON_IsObject(c))
-            return finding_add(f, FINDING_ERROR, 0, where.text,
-                               "Relationship \"%s\" must be an object (%s)", SHOWN(c->string),
-                               where.text);
+            return finding_add(f, FINDING_ERROR, 0, where.text, "Relationship \"%s\" must be an object (%s)",
+                               SHOWN(c->string), where.text);
         for (i = 0; i < ARRAY_LEN(ends); i++) {
             end = json_get(c, ends[i]);
             if (!end || cJSON_IsNull(end) || cJSON_IsObject(end))
                 continue;
             document_path(&where, "model.relationships", c->string, ends[i]);
-            return finding_add(f, FINDING_ERROR, 0, where.text,
-                               "Relationship \"%s\": %s must be an object (%s)", SHOWN(c->string),
-                               ends[i], where.text);
+            return finding_add(f, FINDING_ERROR, 0, where.text, "Relationship \"%s\": %s must be an object (%s)",
+                               SHOWN(c->string), ends[i], where.text);
         }
     }
     return 0;
@@ -161,8 +153,7 @@ static int find_maps(const cJSON *request, struct maps *m, struct findings *f)
 {
     if (!cJSON_IsObject(request))
         return finding_add(f, FINDING_ERROR, 0, "", "The request must be an object");
-    if (map_at(request, "model", "model", &m->model, f) < 0 ||
-        map_at(request, "config", "config", &m->config, f) < 0 ||
+    if (map_at(request, "model", "model", &m->model, f) < 0 || map_at(request, "config", "config", &m->config, f) < 0 ||
         map_at(m->model, "elements", "model.elements", &m->elements, f) < 0 ||
         map_at(request, "agentComponents", "agentComponents", &m->agent_components, f) < 0 ||
         map_at(m->model, "components", "model.components", &m->components, f) < 0)
@@ -183,8 +174,7 @@ int document_read(const cJSON *request, struct document *ret, struct findings *f
     map_init(&d.ids);
     if (merge(&d, m.elements, "model.elements", f, err) < 0 ||
         merge(&d, m.agent_components, "agentComponents", f, err) < 0 ||
-        merge(&d, m.components, "model.components", f, err) < 0 ||
-        check_ends(d.relationships, f) < 0) {
+        merge(&d, m.components, "model.components", f, err) < 0 || check_ends(d.relationships, f) < 0) {
         document_release(&d);
         return -1;
     }
@@ -269,8 +259,7 @@ bool diagram_uses_custom_code(const cJSON *request)
     } else { /* misshapen (refused later anyway) or short of memory: any map counts, whatever hides
                 it */
         model = json_get(request, "model");
-        uses = map_has_custom_code(json_get(model, "elements")) ||
-               map_has_custom_code(json_get(model, "components")) ||
+        uses = map_has_custom_code(json_get(model, "elements")) || map_has_custom_code(json_get(model, "components")) ||
                map_has_custom_code(json_get(request, "agentComponents"));
     }
     findings_release(&f);

@@ -65,16 +65,11 @@ struct element *document_end(const struct document *d, const cJSON *relationship
 struct path_text {
     char text[420];
 };
-const char *document_path(struct path_text *out, const char *map, const char *id,
-                          const char *member);
-const char *document_member(struct path_text *out, const char *where,
-                            const char *member); /* NULL where: NULL */
-#define MEMBER_PATH(where, member)                                                                 \
-    document_member(&(struct path_text){ .text = "" }, (where), (member))
-#define ELEMENT_PATH(e, member)                                                                    \
-    document_path(&(struct path_text){ .text = "" }, (e)->map, (e)->id, (member))
-#define RELATION_PATH(node, member)                                                                \
-    document_path(&(struct path_text){ .text = "" }, "model.relationships", (node)->string,        \
-                  (member))
+const char *document_path(struct path_text *out, const char *map, const char *id, const char *member);
+const char *document_member(struct path_text *out, const char *where, const char *member); /* NULL where: NULL */
+#define MEMBER_PATH(where, member) document_member(&(struct path_text){ .text = "" }, (where), (member))
+#define ELEMENT_PATH(e, member) document_path(&(struct path_text){ .text = "" }, (e)->map, (e)->id, (member))
+#define RELATION_PATH(node, member) \
+    document_path(&(struct path_text){ .text = "" }, "model.relationships", (node)->string, (member))
 
 #endif

@@ -189,16 +189,15 @@ static int row_text(const struct place *p, const struct field_row *row, const ch
     if (row->as == FIELD_RAW || row->as == FIELD_TEXT ? !v || cJSON_IsNull(v) : value_is_empty(v))
         return 0;
     if (row->as == FIELD_NAME && !cJSON_IsString(v))
-        return finding_add(p->r->f, FINDING_ERROR, 0, ELEMENT_PATH(p->e, key),
-                           "%s: %s must be a text (%s)", p->title, key, ELEMENT_PATH(p->e, key));
+        return finding_add(p->r->f, FINDING_ERROR, 0, ELEMENT_PATH(p->e, key), "%s: %s must be a text (%s)", p->title,
+                           key, ELEMENT_PATH(p->e, key));
     raw = value_text(v);
     if (!raw)
         return reader_nomem(p->r);
     if (row->as == FIELD_RAW)
         text = steal_ptr(raw);
     else
-        text =
-            row->as == FIELD_TRIM || row->as == FIELD_NAME ? text_trim_clean(raw) : text_clean(raw);
+        text = row->as == FIELD_TRIM || row->as == FIELD_NAME ? text_trim_clean(raw) : text_clean(raw);
     mem_free(raw);
     if (!text)
         return reader_nomem(p->r);
@@ -227,8 +226,7 @@ static int read_text(const struct place *p, const struct field_row *row, char **
     return rc;
 }
 
-static int read_strict_int(const struct place *p, const struct field_row *row, const cJSON *v,
-                           int64_t *slot)
+static int read_strict_int(const struct place *p, const struct field_row *row, const cJSON *v, int64_t *slot)
 {
     char *text;
     int rc;
@@ -283,8 +281,7 @@ int reader_fields(struct reader *r, const struct element *e, const char *title, 
     for (i = 0; i < len && rc == 0; i++) {
         void *slot = (char *)base + rows[i].at;
 
-        rc = is_text_row(rows[i].as) ? read_text(&p, &rows[i], slot)
-                                     : read_number(&p, &rows[i], slot);
+        rc = is_text_row(rows[i].as) ? read_text(&p, &rows[i], slot) : read_number(&p, &rows[i], slot);
     }
     return rc;
 }

@@ -32,8 +32,7 @@ static bool has_room(struct findings *f, enum finding_class severity)
 
     if (f->len >= FINDINGS_MAX)
         return false;
-    if (severity == FINDING_WARNING &&
-        f->len - (f->errors < f->len ? f->errors : f->len) >= FINDINGS_WARNINGS_MAX)
+    if (severity == FINDING_WARNING && f->len - (f->errors < f->len ? f->errors : f->len) >= FINDINGS_WARNINGS_MAX)
         return false;
     if (mem_grow(&items, f->len, &f->cap, sizeof(*f->items)) < 0)
         return false;
@@ -41,8 +40,7 @@ static bool has_room(struct findings *f, enum finding_class severity)
     return true;
 }
 
-int finding_add(struct findings *f, enum finding_class severity, int rule, const char *where,
-                const char *fmt, ...)
+int finding_add(struct findings *f, enum finding_class severity, int rule, const char *where, const char *fmt, ...)
 {
     int verdict = severity == FINDING_ERROR ? -1 : 0;
     char text[FINDING_MESSAGE_MAX + 1];

@@ -7,15 +7,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define FINDINGS_MAX          1000 /* entries; warnings leave room for errors: */
+#define FINDINGS_MAX 1000 /* entries; warnings leave room for errors: */
 #define FINDINGS_WARNINGS_MAX 200
 
 enum finding_class { FINDING_ERROR, FINDING_WARNING };
 
 struct finding {
     enum finding_class severity;
-    int rule;    /* number in section 5 of the agent diagram contract; 0 = shape of the document */
-    char *where; /* JSON path or element, "model.elements.s1.name", "" = whole diagram */
+    int rule;      /* number in section 5 of the agent diagram contract; 0 = shape of the document */
+    char *where;   /* JSON path or element, "model.elements.s1.name", "" = whole diagram */
     char *message; /* a sentence that names the element, field, value; at most FINDING_MESSAGE_MAX
                       bytes */
 };
@@ -34,7 +34,7 @@ void findings_release(struct findings *f); /* NULL is fine; the list is empty af
 
 /* Adds one; where NULL = "". Always -1 for errors and 0 for warnings, so that phase A can `return
  * finding_add(...)`. */
-int finding_add(struct findings *f, enum finding_class severity, int rule, const char *where,
-                const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+int finding_add(struct findings *f, enum finding_class severity, int rule, const char *where, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
 
 #endif

@@ -48,8 +48,8 @@ static void sip_round(uint64_t v[4])
 /* SipHash-1-3 (Aumasson, Bernstein), the variant made for tables. */
 static uint64_t sip_hash(const uint64_t seed[2], const unsigned char *p, size_t len)
 {
-    uint64_t v[4] = { seed[0] ^ 0x736f6d6570736575u, seed[1] ^ 0x646f72616e646f6du,
-                      seed[0] ^ 0x6c7967656e657261u, seed[1] ^ 0x7465646279746573u };
+    uint64_t v[4] = { seed[0] ^ 0x736f6d6570736575u, seed[1] ^ 0x646f72616e646f6du, seed[0] ^ 0x6c7967656e657261u,
+                      seed[1] ^ 0x7465646279746573u };
     uint64_t word, last = (uint64_t)len << 56;
     size_t i;
 

@@ -47,13 +47,12 @@ static void *list_add(void **array, size_t *len, size_t *cap, size_t size)
     return items + (*len)++ * size;
 }
 
-#define LIST_ADD(owner, list)                                                                      \
-    __extension__({                                                                                \
-        void *array_ = (owner)->list;                                                              \
-        void *item_ =                                                                              \
-            list_add(&array_, &(owner)->list##_len, &(owner)->list##_cap, sizeof(*(owner)->list)); \
-        (owner)->list = array_;                                                                    \
-        item_;                                                                                     \
+#define LIST_ADD(owner, list) \
+    __extension__({ \
+        void *array_ = (owner)->list; \
+        void *item_ = list_add(&array_, &(owner)->list##_len, &(owner)->list##_cap, sizeof(*(owner)->list)); \
+        (owner)->list = array_; \
+        item_; \
     })
 
 struct llm *model_add_llm(struct model *m)
@@ -136,17 +135,16 @@ static void free_all(char *const *texts, size_t n)
         mem_free(texts[i]);
 }
 
-#define FREE_TEXTS(...)                                                                            \
-    free_all((char *const[]){ __VA_ARGS__ },                                                       \
-             sizeof((char *const[]){ __VA_ARGS__ }) / sizeof(char *))
+#define FREE_TEXTS(...) \
+    free_all((char *const[]){ __VA_ARGS__ }, sizeof((char *const[]){ __VA_ARGS__ }) / sizeof(char *))
 
 void action_list_drop_last(struct action_list *l)
 {
     struct action *a = &l->items[--l->len];
 
-    FREE_TEXTS(a->id, a->where, a->text, a->prompt, a->input_prompt, a->store_in_session,
-               a->llm_name, a->db_custom_name, a->sql, a->crawl_format, a->base_url_prefix,
-               a->no_crawl_message, a->width, a->code_function);
+    FREE_TEXTS(a->id, a->where, a->text, a->prompt, a->input_prompt, a->store_in_session, a->llm_name,
+               a->db_custom_name, a->sql, a->crawl_format, a->base_url_prefix, a->no_crawl_message, a->width,
+               a->code_function);
     str_list_release(&a->options);
 }
 
@@ -177,8 +175,7 @@ static void states_release(struct model *m)
     for (i = 0; i < m->states_len; i++) {
         struct state *s = &m->states[i];
 
-        FREE_TEXTS(s->id, s->where, s->name, s->description, s->llm_name, s->system_prompt,
-                   s->fallback_message);
+        FREE_TEXTS(s->id, s->where, s->name, s->description, s->llm_name, s->system_prompt, s->fallback_message);
         actions_release(&s->body);
         actions_release(&s->fallback);
         while (s->transitions_len)
@@ -199,11 +196,9 @@ static void components_release(struct model *m)
     for (i = 0; i < m->tools_len; i++)
         FREE_TEXTS(m->tools[i].name, m->tools[i].description, m->tools[i].code, m->tools[i].where);
     for (i = 0; i < m->skills_len; i++)
-        FREE_TEXTS(m->skills[i].name, m->skills[i].content, m->skills[i].description,
-                   m->skills[i].where);
+        FREE_TEXTS(m->skills[i].name, m->skills[i].content, m->skills[i].description, m->skills[i].where);
     for (i = 0; i < m->workspaces_len; i++)
-        FREE_TEXTS(m->workspaces[i].name, m->workspaces[i].path, m->workspaces[i].description,
-                   m->workspaces[i].where);
+        FREE_TEXTS(m->workspaces[i].name, m->workspaces[i].path, m->workspaces[i].description, m->workspaces[i].where);
     for (i = 0; i < m->intents_len; i++) {
         FREE_TEXTS(m->intents[i].name, m->intents[i].description, m->intents[i].where);
         str_list_release(&m->intents[i].sentences);
@@ -215,11 +210,11 @@ static void components_release(struct model *m)
     for (i = 0; i < m->rags_len; i++) {
         const struct rag *r = &m->rags[i];
 
-        FREE_TEXTS(r->name, r->embedding_provider, r->embedding_base_url, r->embedding_model,
-                   r->llm_name, r->llm_prompt, r->where);
+        FREE_TEXTS(r->name, r->embedding_provider, r->embedding_base_url, r->embedding_model, r->llm_name,
+                   r->llm_prompt, r->where);
     }
-    FREE_TEXTS((char *)m->llms, (char *)m->tools, (char *)m->skills, (char *)m->workspaces,
-               (char *)m->intents, (char *)m->guis, (char *)m->rags);
+    FREE_TEXTS((char *)m->llms, (char *)m->tools, (char *)m->skills, (char *)m->workspaces, (char *)m->intents,
+               (char *)m->guis, (char *)m->rags);
 }
 
 void model_init(struct model *m)
@@ -233,9 +228,8 @@ void model_release(struct model *m)
         return;
     components_release(m);
     states_release(m);
-    FREE_TEXTS(m->name, m->description, m->config_yaml, m->settings.default_llm_name,
-               m->settings.language, m->settings.source_language, m->settings.classifier_llm_name,
-               m->settings.classifier_llm_model);
+    FREE_TEXTS(m->name, m->description, m->config_yaml, m->settings.default_llm_name, m->settings.language,
+               m->settings.source_language, m->settings.classifier_llm_name, m->settings.classifier_llm_model);
     value_release(&m->settings.personalization);
     model_init(m);
 }

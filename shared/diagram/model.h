@@ -168,15 +168,7 @@ enum event_kind {
     EVENT__MAX
 };
 
-enum compare_op {
-    COMPARE_LT,
-    COMPARE_LE,
-    COMPARE_EQ,
-    COMPARE_GE,
-    COMPARE_GT,
-    COMPARE_NE,
-    COMPARE__MAX
-};
+enum compare_op { COMPARE_LT, COMPARE_LE, COMPARE_EQ, COMPARE_GE, COMPARE_GT, COMPARE_NE, COMPARE__MAX };
 
 struct condition {
     char *source;   /* Python as drawn, less the indentation all of it shares */

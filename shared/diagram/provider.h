@@ -13,6 +13,6 @@ struct llm_provider {
 };
 
 const struct llm_provider *llm_provider_find(const char *lower_name); /* NULL = unknown */
-const struct llm_provider *llm_provider_at(size_t i); /* table order; NULL past the end */
+const struct llm_provider *llm_provider_at(size_t i);                 /* table order; NULL past the end */
 
 #endif

@@ -18,17 +18,15 @@ int reader_charge(struct reader *r, size_t bytes)
         r->used += bytes;
         return 0;
     }
-    return finding_add(
-        r->f, FINDING_ERROR, 0, "model",
-        "The agent is too large: its texts, counted at every place that uses them, exceed %u MiB",
-        READER_MODEL_MAX >> 20);
+    return finding_add(r->f, FINDING_ERROR, 0, "model",
+                       "The agent is too large: its texts, counted at every place that uses them, exceed %u MiB",
+                       READER_MODEL_MAX >> 20);
 }
 
 /* ---- names (2.3)
  * ---------------------------------------------------------------------------------------------- */
 
-static int check_name(struct reader *r, const char *where, const char *kind, const char *id,
-                      const char *name)
+static int check_name(struct reader *r, const char *where, const char *kind, const char *id, const char *name)
 {
     struct {
         char character;
@@ -41,15 +39,14 @@ static int check_name(struct reader *r, const char *where, const char *kind, con
 
     if (text_is_blank(name)) {
         if (id)
-            return finding_add(r->f, FINDING_ERROR, 1, where,
-                               "%s with id \"%s\": the name is missing or blank", kind, SHOWN(id));
+            return finding_add(r->f, FINDING_ERROR, 1, where, "%s with id \"%s\": the name is missing or blank", kind,
+                               SHOWN(id));
         return finding_add(r->f, FINDING_ERROR, 1, where, "%s: the name is missing or blank", kind);
     }
     for (i = 0; i < ARRAY_LEN(forbidden); i++)
         if (strchr(name, forbidden[i].character))
-            return finding_add(r->f, FINDING_ERROR, 1, where,
-                               "%s \"%s\": a name must not contain %s", kind, SHOWN(name),
-                               forbidden[i].say);
+            return finding_add(r->f, FINDING_ERROR, 1, where, "%s \"%s\": a name must not contain %s", kind,
+                               SHOWN(name), forbidden[i].say);
     return 0;
 }
 
@@ -101,25 +98,23 @@ static int read_parts(struct reader *r, const cJSON *request)
         if (!r->m->config_yaml)
             return reader_nomem(r);
     }
-    if (read_title(r, request) < 0 || read_settings(r, request) < 0 || read_components(r) < 0 ||
-        read_states(r) < 0 || read_transitions(r) < 0 || read_comments(r) < 0 ||
-        choose_default_llm(r) < 0)
+    if (read_title(r, request) < 0 || read_settings(r, request) < 0 || read_components(r) < 0 || read_states(r) < 0 ||
+        read_transitions(r) < 0 || read_comments(r) < 0 || choose_default_llm(r) < 0)
         return -1;
     return model_resolve(r->m, r->err);
 }
 
 static struct map *const *reader_maps(struct reader *r, struct map *out[static 11])
 {
-    struct map *all[] = { &r->llms,           &r->tools,        &r->skills, &r->workspaces,
-                          &r->rags,           &r->guis,         &r->states, &r->intents,
-                          &r->intents_folded, &r->intents_used, NULL };
+    struct map *all[] = { &r->llms,   &r->tools,   &r->skills,         &r->workspaces,   &r->rags, &r->guis,
+                          &r->states, &r->intents, &r->intents_folded, &r->intents_used, NULL };
 
     memcpy(out, all, sizeof(all));
     return out;
 }
 
-int diagram_read(const cJSON *request, struct python_parser *parser, struct model *ret,
-                 struct findings *f, struct err *err)
+int diagram_read(const cJSON *request, struct python_parser *parser, struct model *ret, struct findings *f,
+                 struct err *err)
 {
     struct model m;
     struct reader r = { .m = &m, .parser = parser, .f = f, .err = err };

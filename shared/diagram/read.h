@@ -15,8 +15,8 @@ struct python_parser; /* shared/python/parser.h: judges custom code (rules 1 to 
  * *ret filled (warnings may be among the findings), or -1 with *ret untouched: the last finding is
  * an error that says why (phase A stops at the first), or err is filled because the machine failed
  * (memory, parser). parser NULL: custom code is taken unseen, its function names stay NULL. */
-int diagram_read(const cJSON *request, struct python_parser *parser, struct model *ret,
-                 struct findings *f, struct err *err);
+int diagram_read(const cJSON *request, struct python_parser *parser, struct model *ret, struct findings *f,
+                 struct err *err);
 
 /* True when the merged working set uses custom code: an actionType CustomCodeAction or replyType
  * code [V22]. Never fails. */

@@ -49,8 +49,7 @@ static enum platform platform_of(const cJSON *config)
         return PLATFORM_TELEGRAM;
     if (!is_word(v, "websocket"))
         return PLATFORM_DEFAULT;
-    return cJSON_IsTrue(setting(config, "agentPlatformUseStreamlit")) ? PLATFORM_STREAMLIT
-                                                                      : PLATFORM_WEBSOCKET;
+    return cJSON_IsTrue(setting(config, "agentPlatformUseStreamlit")) ? PLATFORM_STREAMLIT : PLATFORM_WEBSOCKET;
 }
 
 static int has_speech(struct reader *r, const cJSON *modalities, bool *ret)
@@ -89,8 +88,7 @@ static int copy_lower(struct reader *r, const cJSON *v, char **slot)
 /* A build without a translator leaves texts alone (6.3), but says so. */
 static void warn_translation(struct reader *r, const char *language)
 {
-    static const char *const known[] = { "english", "french",        "german",
-                                         "spanish", "luxembourgish", "portuguese" };
+    static const char *const known[] = { "english", "french", "german", "spanish", "luxembourgish", "portuguese" };
     size_t i;
 
     for (i = 0; language && i < ARRAY_LEN(known); i++)

@@ -32,8 +32,7 @@ struct reader {
 };
 
 int reader_nomem(struct reader *r);
-int reader_charge(struct reader *r,
-                  size_t bytes); /* a finding when the model grows beyond bounds */
+int reader_charge(struct reader *r, size_t bytes); /* a finding when the model grows beyond bounds */
 
 int read_components(struct reader *r); /* read_components.c */
 int read_states(struct reader *r);     /* read_states.c */
@@ -45,8 +44,7 @@ int read_settings(struct reader *r, const cJSON *request); /* read_settings.c */
 
 /* Rule 1 for a name that was read raw. kind: "State", "Intent" ...; name NULL: missing or no text.
  */
-int reader_check_name(struct reader *r, const struct element *e, const char *kind,
-                      const char *name);
+int reader_check_name(struct reader *r, const struct element *e, const char *kind, const char *name);
 
 /* ---- members by rule (2.2), read.c's tables ---- */
 
@@ -79,14 +77,13 @@ int reader_fields(struct reader *r, const struct element *e, const char *title, 
 /* ---- single values (fields.c) ---- */
 
 bool value_truth(const cJSON *v, bool absent);
-bool value_int(const cJSON *v, int64_t *ret);  /* false: no number and no text of one */
-bool value_float(const cJSON *v, double *ret); /* false also for what is not finite */
-bool value_is_empty(const cJSON *v);           /* absent, null, false, 0, "", [], {} */
-char *value_text(const cJSON *v); /* the text, or the JSON spelling; absent and null: "" */
+bool value_int(const cJSON *v, int64_t *ret);             /* false: no number and no text of one */
+bool value_float(const cJSON *v, double *ret);            /* false also for what is not finite */
+bool value_is_empty(const cJSON *v);                      /* absent, null, false, 0, "", [], {} */
+char *value_text(const cJSON *v);                         /* the text, or the JSON spelling; absent and null: "" */
 const cJSON *first_given(const cJSON *a, const cJSON *b); /* the first that is not empty, else b */
-bool value_is_finite(
-    const cJSON *v,
-    const char **ret_key); /* no infinite number inside; *ret_key: the member that has one */
+bool value_is_finite(const cJSON *v,
+                     const char **ret_key); /* no infinite number inside; *ret_key: the member that has one */
 
 #define VALUE_DEPTH_MAX 100 /* of JSON that reaches a program */
 bool value_fits_depth(const cJSON *v, unsigned depth);

@@ -11,15 +11,13 @@
 
 char *text_clean(const char *s); /* without the control characters the contract deletes */
 char *text_trim(const char *s);
-char *text_trim_clean(const char *s); /* trimmed first, then cleaned */
-const char *
-text_trim_span(const char *s,
-               size_t *ret_len);   /* borrowed: where the trimmed text starts, its bytes */
-bool text_is_blank(const char *s); /* NULL, empty or only white space */
-char *text_lower(const char *s);   /* full Unicode lower case of what has one, else as is */
+char *text_trim_clean(const char *s);                       /* trimmed first, then cleaned */
+const char *text_trim_span(const char *s, size_t *ret_len); /* borrowed: where the trimmed text starts, its bytes */
+bool text_is_blank(const char *s);                          /* NULL, empty or only white space */
+char *text_lower(const char *s);                            /* full Unicode lower case of what has one, else as is */
 
-char *text_key(const char *s);      /* canonical composition: equal keys = the same name */
-char *text_fold_key(const char *s); /* trimmed, composed, full case folding */
+char *text_key(const char *s);                /* canonical composition: equal keys = the same name */
+char *text_fold_key(const char *s);           /* trimmed, composed, full case folding */
 bool text_same(const char *a, const char *b); /* the same name; false also when memory is short */
 
 bool text_is_identifier(const char *s); /* as Python's str.isidentifier() */

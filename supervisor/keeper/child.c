@@ -13,10 +13,10 @@
 
 #include "shared/base/mem.h"
 
-#define LONG_LIFE_MS   60000
+#define LONG_LIFE_MS 60000
 #define LONGEST_PAUSE_S 30u
-#define FIRST_FD       3 /* LISTEN_FDS starts here */
-#define SPARE_FD       200
+#define FIRST_FD 3 /* LISTEN_FDS starts here */
+#define SPARE_FD 200
 
 int64_t child_pause_ms(unsigned crashes)
 {
@@ -97,8 +97,7 @@ __attribute__((noreturn)) static void run(const struct child *c, const struct ch
     setpgid(0, 0);
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    if (place_sockets(c) < 0 || announce_sockets(c) < 0 || become(c, user) < 0 ||
-        end_with_keeper(c, keeper) < 0) {
+    if (place_sockets(c) < 0 || announce_sockets(c) < 0 || become(c, user) < 0 || end_with_keeper(c, keeper) < 0) {
         (void)fprintf(stderr, "agentsim-keeper: set up %s: %s\n", c->name, strerror(errno));
         _exit(126);
     }

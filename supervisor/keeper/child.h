@@ -19,19 +19,19 @@ struct child_socket {
 };
 
 struct child {
-    char name[32];          /* for the log */
+    char name[32]; /* for the log */
     const char *argv[CHILD_ARGS];
-    bool service_user;      /* runs as the service's user, else as root */
-    bool socket_is_stdin;   /* FastCGI: its only socket is descriptor 0 instead of LISTEN_FDS */
+    bool service_user;    /* runs as the service's user, else as root */
+    bool socket_is_stdin; /* FastCGI: its only socket is descriptor 0 instead of LISTEN_FDS */
     struct child_socket sockets[CHILD_SOCKETS];
     size_t sockets_len;
     int stop_signal;
-    int64_t stop_ms;        /* after that long it is killed */
+    int64_t stop_ms; /* after that long it is killed */
 
-    pid_t pid;              /* 0 = does not run */
-    int64_t started_ms;     /* monotonic */
-    int64_t start_at_ms;    /* when it does not run: not before */
-    unsigned crashes;       /* in a row; forgotten after a long life */
+    pid_t pid;           /* 0 = does not run */
+    int64_t started_ms;  /* monotonic */
+    int64_t start_at_ms; /* when it does not run: not before */
+    unsigned crashes;    /* in a row; forgotten after a long life */
 };
 
 struct child_user {
@@ -46,7 +46,8 @@ int64_t child_pause_ms(unsigned crashes);
 /* Forks and runs it in a process group of its own: 0 and c->pid, or -1. exec failures show as exit status 127. */
 int child_start(struct child *c, const struct child_user *user, int64_t now_ms, struct err *err);
 
-/* Takes note of an end: decides when it starts again. Writes "exited with status 3" or "killed by signal 11 (Segmentation fault)". */
+/* Takes note of an end: decides when it starts again. Writes "exited with status 3" or "killed by signal 11
+ * (Segmentation fault)". */
 void child_ended(struct child *c, int wait_status, int64_t now_ms, char *text, size_t text_size);
 
 #endif

@@ -1,4 +1,5 @@
-/* supervisor/keeper/children.h -- the table of what runs, from the configuration: launcher, supervisor, workers, nginx. */
+/* supervisor/keeper/children.h -- the table of what runs, from the configuration: launcher, supervisor, workers, nginx.
+ */
 #ifndef KEEPER_CHILDREN_H
 #define KEEPER_CHILDREN_H
 

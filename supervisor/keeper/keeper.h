@@ -10,7 +10,8 @@ struct keeper_options {
     const char *config_file; /* NULL = the usual one; handed on to the children */
 };
 
-/* Runs until SIGTERM or SIGINT, then ends all children. SIGHUP reloads nginx. 0, or -1 and err when the start failed. */
+/* Runs until SIGTERM or SIGINT, then ends all children. SIGHUP reloads nginx. 0, or -1 and err when the start failed.
+ */
 int keeper_run(const struct config *c, const struct keeper_options *o, struct err *err);
 
 #endif

@@ -82,8 +82,8 @@ void read_quoted(const char *json, struct python_parser *parser, struct read_res
     mem_free(text);
 }
 
-void read_parts(const char *hub, const char *elements, const char *arcs,
-                struct python_parser *parser, struct read_result *ret)
+void read_parts(const char *hub, const char *elements, const char *arcs, struct python_parser *parser,
+                struct read_result *ret)
 {
     struct buf b;
 

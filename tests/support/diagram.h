@@ -33,13 +33,12 @@ void read_quoted(const char *json, struct python_parser *parser, struct read_res
 /* A request titled T with one initial state "hub" (element s) that has the given further members,
  * plus further elements and relationships; each text starts with its own comma or is empty. Quoted
  * as above. */
-void read_parts(const char *hub, const char *elements, const char *arcs,
-                struct python_parser *parser, struct read_result *ret);
+void read_parts(const char *hub, const char *elements, const char *arcs, struct python_parser *parser,
+                struct read_result *ret);
 char *quoted(const char *json); /* ' to "; the caller frees */
 
 /* True when an error finding of that rule says all of the words (a list ended by NULL). */
 bool has_finding(const struct findings *f, int rule, const char *const *words);
-#define HAS_FINDING(f, rule, ...)                                                                  \
-    has_finding((f), (rule), (const char *const[]){ __VA_ARGS__, NULL })
+#define HAS_FINDING(f, rule, ...) has_finding((f), (rule), (const char *const[]){ __VA_ARGS__, NULL })
 
 #endif

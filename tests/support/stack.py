@@ -120,6 +120,7 @@ class Stack:
                 self.env[key] = os.environ[key]
         self.log = self.dir / "log"
         self.keeper = None
+        self.wrapper = []  # stands before the keeper's command: another network to live in, for one
 
     # ---- life ----
 
@@ -158,7 +159,7 @@ class Stack:
             self.install()
         with open(self.log, "ab") as log:
             self.keeper = subprocess.Popen(
-                [self.bin / "agentsim-keeper"], env=self.env, stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd="/"
+                [*self.wrapper, self.bin / "agentsim-keeper"], env=self.env, stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd="/"
             )
 
         def answers():

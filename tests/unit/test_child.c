@@ -78,8 +78,11 @@ static void a_failed_step_is_named_with_its_error(void **state)
 static void an_executed_program_closes_the_report(void **state)
 {
     static const struct child_step steps[] = {
-        { "signals", child_reset_signals }, { "session", child_new_session }, { "core", child_no_core },
-        { "privileges", child_no_new_privs }, { "exec", run_true },
+        { "signals", child_reset_signals },
+        { "session", child_new_session },
+        { "core", child_no_core },
+        { "privileges", child_no_new_privs },
+        { "exec", run_true },
     };
     int fd, status;
     pid_t pid;

@@ -18,9 +18,11 @@ static void known_failures_have_advice(void **state)
         { "bwrap: setting up uid map: Permission denied", "apparmor_restrict" },
         { "bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", "apparmor_restrict" },
         { "bwrap: No permissions to create new namespace, likely because the kernel does not allow non-privileged user "
-          "namespaces.", "unprivileged_userns_clone" },
+          "namespaces.",
+          "unprivileged_userns_clone" },
         { "bwrap: Creating new namespace failed: Operation not permitted", "seccomp" },
-        { "bwrap: Creating new namespace failed, likely because user.max_user_namespaces is exceeded", "max_user_namespaces" },
+        { "bwrap: Creating new namespace failed, likely because user.max_user_namespaces is exceeded",
+          "max_user_namespaces" },
         { "bwrap: Can't mount proc on /newroot/proc: Operation not permitted", "systempaths" },
         { "bwrap: Failed to make / slave: Permission denied", "apparmor=unconfined" },
         { "execute the sandbox program: No such file or directory", "install bubblewrap" },

@@ -126,8 +126,8 @@ static int check_one(const char *name, struct python_parser *parser)
     else
         bad = r.findings.errors || r.rc < 0 || !events_fit(expected, &r.model);
     if (bad)
-        print_error("%s: expected %s, rc %d, err \"%s\", said:\n%s", name,
-                    refuse ? "a refusal" : "acceptance", r.rc, r.err.msg, text);
+        print_error("%s: expected %s, rc %d, err \"%s\", said:\n%s", name, refuse ? "a refusal" : "acceptance", r.rc,
+                    r.err.msg, text);
     if (getenv("SHOW_FINDINGS"))
         print_message("%s: %s", name, *text ? text : "\n");
     mem_free(text);

@@ -112,10 +112,8 @@ static void short_memory_keeps_the_map_as_it_was(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keys_are_found_again_and_kept_once),
-        cmocka_unit_test(keys_are_bytes_of_any_length),
-        cmocka_unit_test(two_maps_do_not_hash_alike),
-        cmocka_unit_test(names_are_found_composed_or_folded),
+        cmocka_unit_test(keys_are_found_again_and_kept_once),   cmocka_unit_test(keys_are_bytes_of_any_length),
+        cmocka_unit_test(two_maps_do_not_hash_alike),           cmocka_unit_test(names_are_found_composed_or_folded),
         cmocka_unit_test(short_memory_keeps_the_map_as_it_was),
     };
 

@@ -68,10 +68,8 @@ static void misshapen_documents_are_refused_with_their_path(void **state)
         { "{'model':{'relationships':{'r':{'source':'x'}}}}", "model.relationships.r.source" },
         { "{'model':{'relationships':{'r':{'target':[]}}}}", "model.relationships.r.target" },
         { "{'model':{'elements':{'a':{'type':'AgentLLM','name':5}}}}", "model.elements.a.name" },
-        { "{'model':{'elements':{'a':{'type':'AgentLLM','name':'x','provider':5}}}}",
-          "model.elements.a.provider" },
-        { "{'model':{'elements':{'a':{'type':'AgentGUI','gui_id':[1]}}}}",
-          "model.elements.a.gui_id" },
+        { "{'model':{'elements':{'a':{'type':'AgentLLM','name':'x','provider':5}}}}", "model.elements.a.provider" },
+        { "{'model':{'elements':{'a':{'type':'AgentGUI','gui_id':[1]}}}}", "model.elements.a.gui_id" },
         { "{'model':{'elements':{'a':{'type':'AgentRagElement','name':'x','llm_prompt':4}}}}",
           "model.elements.a.llm_prompt" },
     };
@@ -154,8 +152,7 @@ static void names_keep_the_name_rule(void **state)
         snprintf(element, sizeof(element), ",'x':{%s}", rows[i].element);
         read_parts("", element, "", NULL, &r);
         assert_int_equal(r.rc, -1);
-        assert_true(
-            HAS_FINDING(&r.findings, 1, rows[i].words[0], rows[i].words[1], rows[i].words[2]));
+        assert_true(HAS_FINDING(&r.findings, 1, rows[i].words[0], rows[i].words[1], rows[i].words[2]));
         assert_string_equal(r.findings.items[0].where, "model.elements.x.name");
         read_result_release(&r);
     }
@@ -191,8 +188,7 @@ static void repeated_names_are_refused_or_skipped_by_kind(void **state)
         { ",'a':{'type':'AgentIntent','name':'x'},'b':{'type':'AgentIntent','name':'x'}", 3, "x" },
         { ",'a':{'type':'AgentIntent','name':'x'},'b':{'type':'AgentIntent','name':'X'}", 0, NULL },
         { ",'a':{'type':'AgentGUI','gui_id':' x '},'b':{'type':'AgentGUI','gui_id':'x'}", 5, "x" },
-        { ",'a':{'type':'AgentLLM','name':'x'},'b':{'type':'AgentLLM','name':' x','provider':'?'}",
-          0, NULL },
+        { ",'a':{'type':'AgentLLM','name':'x'},'b':{'type':'AgentLLM','name':' x','provider':'?'}", 0, NULL },
         { ",'a':{'type':'AgentTool','name':'x'},'b':{'type':'AgentTool','name':'x'}", 0, NULL },
     };
     struct read_result r;
@@ -246,8 +242,7 @@ static void llm_faults_name_llm_and_value(void **state)
     read_parts("", ",'a':{'type':'AgentLLM','name':'big','provider':'skynet'}", "", NULL, &r);
     assert_true(HAS_FINDING(&r.findings, 2, "big", "skynet", "openai", "openrouter"));
     read_result_release(&r);
-    read_parts("", ",'a':{'type':'AgentLLM','name':'big','parameters':{'x':{'hot':[1e999]}}}", "",
-               NULL, &r);
+    read_parts("", ",'a':{'type':'AgentLLM','name':'big','parameters':{'x':{'hot':[1e999]}}}", "", NULL, &r);
     assert_true(HAS_FINDING(&r.findings, 0, "big", "\"x\"", "finite"));
     read_result_release(&r);
     for (i = 0; i < 120; i++) {
@@ -267,15 +262,14 @@ static void rag_stores_are_read_by_rule(void **state)
     const struct rag *g;
 
     (void)state;
-    read_parts(
-        "",
-        ",'a':{'type':'AgentRagElement','name':' docs ','embedding_provider':'OLLAMA',"
-        "'llm':' fast ','llmPrompt':' p ','k':-1,'numPreviousMessages':3,"
-        "'use_hybrid_rag':'false','bm25_weight':1},"
-        "'b':{'type':'AgentRagElement','name':'docs','k':9},"
-        "'c':{'type':'AgentRagElement','name':'more','num_previous_messages':-2,"
-        "'numPreviousMessages':3,'bm25_weight':'0.25'},'l':{'type':'AgentLLM','name':'fast'}",
-        "", NULL, &r);
+    read_parts("",
+               ",'a':{'type':'AgentRagElement','name':' docs ','embedding_provider':'OLLAMA',"
+               "'llm':' fast ','llmPrompt':' p ','k':-1,'numPreviousMessages':3,"
+               "'use_hybrid_rag':'false','bm25_weight':1},"
+               "'b':{'type':'AgentRagElement','name':'docs','k':9},"
+               "'c':{'type':'AgentRagElement','name':'more','num_previous_messages':-2,"
+               "'numPreviousMessages':3,'bm25_weight':'0.25'},'l':{'type':'AgentLLM','name':'fast'}",
+               "", NULL, &r);
     assert_int_equal(r.rc, 0);
     assert_int_equal(r.model.rags_len, 2);
     g = &r.model.rags[0];
@@ -321,8 +315,7 @@ static void workspaces_tools_skills_are_read_by_rule(void **state)
     assert_string_equal(r.model.skills[0].content, "# x");
     assert_null(r.model.skills[0].description);
     read_result_release(&r);
-    read_parts("", ",'a':{'type':'AgentWorkspace','name':'w','max_read_bytes':'many'}", "", NULL,
-               &r);
+    read_parts("", ",'a':{'type':'AgentWorkspace','name':'w','max_read_bytes':'many'}", "", NULL, &r);
     assert_true(HAS_FINDING(&r.findings, 11, "w", "max_read_bytes", "many"));
     read_result_release(&r);
 }
@@ -332,12 +325,11 @@ static void intents_take_sentences_from_either_list(void **state)
     struct read_result r;
 
     (void)state;
-    read_parts(
-        "",
-        ",'n':{'type':'AgentIntent','name':'a','bodies':['x','ghost',5,'y','z']},"
-        "'m':{'type':'AgentIntent','name':'b','bodies':[],'ownedElements':['x'],"
-        "'intent_description':'d'},'x':{'name':'h\\u0001i'},'y':{'name':''},'z':{'name':' '}",
-        "", NULL, &r);
+    read_parts("",
+               ",'n':{'type':'AgentIntent','name':'a','bodies':['x','ghost',5,'y','z']},"
+               "'m':{'type':'AgentIntent','name':'b','bodies':[],'ownedElements':['x'],"
+               "'intent_description':'d'},'x':{'name':'h\\u0001i'},'y':{'name':''},'z':{'name':' '}",
+               "", NULL, &r);
     assert_int_equal(r.rc, 0);
     assert_int_equal(r.model.intents[0].sentences.len, 2);
     assert_string_equal(r.model.intents[0].sentences.items[0], "hi");
@@ -451,21 +443,19 @@ static char *big_document(size_t states)
     buf_init(&b, 64u << 20);
     buf_add_str(&b, "{\"model\":{\"elements\":{\"i\":{\"type\":\"StateInitialNode\"}");
     for (i = 0; i < states; i++)
-        buf_add_fmt(
-            &b,
-            ",\"s%zu\":{\"type\":\"AgentState\",\"name\":\"state%zu\",\"actions\":[\"a%zu\"]},"
-            "\"a%zu\":{\"actionType\":\"TextReplyAction\",\"name\":\"hello\"},"
-            "\"n%zu\":{\"type\":\"AgentIntent\",\"name\":\"intent%zu\",\"bodies\":[\"a%zu\"]}",
-            i, i, i, i, i, i, i);
+        buf_add_fmt(&b,
+                    ",\"s%zu\":{\"type\":\"AgentState\",\"name\":\"state%zu\",\"actions\":[\"a%zu\"]},"
+                    "\"a%zu\":{\"actionType\":\"TextReplyAction\",\"name\":\"hello\"},"
+                    "\"n%zu\":{\"type\":\"AgentIntent\",\"name\":\"intent%zu\",\"bodies\":[\"a%zu\"]}",
+                    i, i, i, i, i, i, i);
     buf_add_str(&b, "},\"relationships\":{\"r\":{\"type\":\"AgentStateTransition\",\"source\":"
                     "{\"element\":\"i\"},\"target\":{\"element\":\"s0\"}}");
     for (i = 0; i < states; i++)
-        buf_add_fmt(
-            &b,
-            ",\"r%zu\":{\"type\":\"AgentStateTransition\",\"source\":{\"element\":\"s%zu\"},"
-            "\"target\":{\"element\":\"s%zu\"},\"predefinedType\":\"when_intent_matched\","
-            "\"intentName\":\"Intent%zu\"}",
-            i, i, (i + 1) % states, i);
+        buf_add_fmt(&b,
+                    ",\"r%zu\":{\"type\":\"AgentStateTransition\",\"source\":{\"element\":\"s%zu\"},"
+                    "\"target\":{\"element\":\"s%zu\"},\"predefinedType\":\"when_intent_matched\","
+                    "\"intentName\":\"Intent%zu\"}",
+                    i, i, (i + 1) % states, i);
     buf_add_str(&b, "}}}");
     assert_false(buf_failed(&b));
     return buf_steal(&b, NULL);
@@ -550,12 +540,10 @@ static void sweep(const cJSON *tree, struct python_parser *parser)
 
 static void short_memory_leaves_nothing_behind(void **state)
 {
-    static const char *const files[] = {
-        "library_desk",       "layout_mixed",        "transitions_predefined",
-        "conditions_custom",  "comments_and_links",  "gui_form",
-        "llm_reply_variants", "custom_code_mixed",   "rag_openai",
-        "config_structured",  "names_other_scripts", "transitions_oldest_spellings"
-    };
+    static const char *const files[] = { "library_desk",       "layout_mixed",        "transitions_predefined",
+                                         "conditions_custom",  "comments_and_links",  "gui_form",
+                                         "llm_reply_variants", "custom_code_mixed",   "rag_openai",
+                                         "config_structured",  "names_other_scripts", "transitions_oldest_spellings" };
     struct python_parser *parser = test_parser();
     struct json_error e;
     char path[200];

@@ -24,18 +24,15 @@ static void cleaning_deletes_controls_and_nothing_else(void **state)
     (void)state;
     becomes(text_clean, "a\001\b\v\f\016\037\177b", "ab");
     becomes(text_clean, "\ta\n\r ", "\ta\n\r ");
-    becomes(text_clean, "\xc2\x80\xc2\x9f\xe2\x80\xa8\xe2\x80\xa9",
-            "\xc2\x80\xc2\x9f\xe2\x80\xa8\xe2\x80\xa9");
-    becomes(text_clean, "m\xc2\xb2 \xef\xac\x81 \xe2\x80\xa6",
-            "m\xc2\xb2 \xef\xac\x81 \xe2\x80\xa6");
+    becomes(text_clean, "\xc2\x80\xc2\x9f\xe2\x80\xa8\xe2\x80\xa9", "\xc2\x80\xc2\x9f\xe2\x80\xa8\xe2\x80\xa9");
+    becomes(text_clean, "m\xc2\xb2 \xef\xac\x81 \xe2\x80\xa6", "m\xc2\xb2 \xef\xac\x81 \xe2\x80\xa6");
     becomes(text_clean, "", "");
 }
 
 static void trimming_knows_unicode_space(void **state)
 {
     (void)state;
-    becomes(text_trim, " \t\r\n\v\f\034\035\036\037 a b \xc2\x85\xc2\xa0\xe3\x80\x80\xe2\x80\x83",
-            "a b");
+    becomes(text_trim, " \t\r\n\v\f\034\035\036\037 a b \xc2\x85\xc2\xa0\xe3\x80\x80\xe2\x80\x83", "a b");
     becomes(text_trim, "\xe2\x80\xa8x\xe2\x80\xa9", "x");
     becomes(text_trim, "\xe2\x80\x8bx", "\xe2\x80\x8bx"); /* zero width space is none */
     becomes(text_trim, "\xc3\xa9 ", "\xc3\xa9");

@@ -57,7 +57,8 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    static const char *const rest[] = { "bin/agentsim-pid1", "bin", "runtime", "real/v1/bin/python", "real/v1/bin", "real/v1", "real", "" };
+    static const char *const rest[] = { "bin/agentsim-pid1", "bin",     "runtime", "real/v1/bin/python",
+                                        "real/v1/bin",       "real/v1", "real",    "" };
     struct place *p = *state;
     char a[256];
     size_t i;

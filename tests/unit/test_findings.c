@@ -15,8 +15,7 @@ static void errors_say_stop_and_warnings_go_on(void **state)
 
     (void)state;
     findings_init(&f);
-    assert_int_equal(finding_add(&f, FINDING_ERROR, 4, "model.elements.a", "state \"%s\"", "x"),
-                     -1);
+    assert_int_equal(finding_add(&f, FINDING_ERROR, 4, "model.elements.a", "state \"%s\"", "x"), -1);
     assert_int_equal(finding_add(&f, FINDING_WARNING, 21, NULL, "tool"), 0);
     assert_int_equal(f.len, 2);
     assert_int_equal(f.errors, 1);

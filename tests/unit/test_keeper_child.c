@@ -83,7 +83,8 @@ static void sockets_are_handed_over_by_name(void **state)
     assert_int_equal(pipe(two), 0);
     c.sockets[0] = (struct child_socket){ "first", one[1] };
     c.sockets[1] = (struct child_socket){ "second", two[1] };
-    run_shell(&c, "echo $LISTEN_FDS $LISTEN_FDNAMES; [ $LISTEN_PID = $$ ] && echo mine; echo a >&3; echo b >&4", &out, &status);
+    run_shell(&c, "echo $LISTEN_FDS $LISTEN_FDNAMES; [ $LISTEN_PID = $$ ] && echo mine; echo a >&3; echo b >&4", &out,
+              &status);
     assert_string_equal(out.data, "2 first:second\nmine\n");
     close(one[1]);
     close(two[1]);
@@ -126,14 +127,16 @@ static void a_program_that_is_missing_ends_with_127(void **state)
 
 static struct config settings(void)
 {
-    return (struct config){ .program_dir = (char *)(uintptr_t) "/p", .nginx = (char *)(uintptr_t) "/n",
-                            .nginx_conf = (char *)(uintptr_t) "/n.conf", .workers = 3 };
+    return (struct config){ .program_dir = (char *)(uintptr_t) "/p",
+                            .nginx = (char *)(uintptr_t) "/n",
+                            .nginx_conf = (char *)(uintptr_t) "/n.conf",
+                            .workers = 3 };
 }
 
 static void the_table_has_every_process_in_order(void **state)
 {
     static const char *const names[] = { "agentsim-launcher", "agentsim-supervisor", "agentsim-fcgi 1",
-                                         "agentsim-fcgi 2", "agentsim-fcgi 3", "nginx" };
+                                         "agentsim-fcgi 2",   "agentsim-fcgi 3",     "nginx" };
     struct keeper_sockets s = { { 10, 11, 12 } };
     struct config c = settings();
     struct children all;

@@ -77,9 +77,8 @@ static int build(struct model *m)
         if (!l || !(l->name = mem_strdup(llms[i])))
             return -1;
     }
-    if (!model_add_rag(m) || !(m->rags[0].name = mem_strdup("docs")) ||
-        !(m->rags[0].llm_name = mem_strdup("")) || !model_add_gui(m) ||
-        !(m->guis[0].gui_id = mem_strdup("card")) || !(s = model_add_state(m)) ||
+    if (!model_add_rag(m) || !(m->rags[0].name = mem_strdup("docs")) || !(m->rags[0].llm_name = mem_strdup("")) ||
+        !model_add_gui(m) || !(m->guis[0].gui_id = mem_strdup("card")) || !(s = model_add_state(m)) ||
         !(s->llm_name = mem_strdup("cafe\xcc\x81")))
         return -1;
     for (i = 0; i < 3; i++)

@@ -14,8 +14,10 @@ static const struct launch_msg start = { .magic = LAUNCH_MAGIC, .op = LAUNCH_STA
 
 static void a_slot_goes_round(void **state)
 {
-    static const enum slot_state way[] = { SLOT_STARTING, SLOT_BUSY, SLOT_STOPPING, SLOT_QUARANTINED, SLOT_STOPPING,
-                                           SLOT_FREE,     SLOT_STOPPING, SLOT_FREE, SLOT_STARTING, SLOT_STOPPING };
+    static const enum slot_state way[] = {
+        SLOT_STARTING, SLOT_BUSY,     SLOT_STOPPING, SLOT_QUARANTINED, SLOT_STOPPING,
+        SLOT_FREE,     SLOT_STOPPING, SLOT_FREE,     SLOT_STARTING,    SLOT_STOPPING
+    };
     struct slot s = { 0 };
     size_t i;
 
@@ -31,9 +33,9 @@ static void a_used_slot_is_never_free_without_cleaning(void **state)
     static const struct {
         enum slot_state from, to;
     } rows[] = {
-        { SLOT_BUSY, SLOT_FREE },        { SLOT_STARTING, SLOT_FREE },  { SLOT_QUARANTINED, SLOT_FREE },
-        { SLOT_QUARANTINED, SLOT_BUSY }, { SLOT_FREE, SLOT_BUSY },      { SLOT_STOPPING, SLOT_STARTING },
-        { SLOT_BUSY, SLOT_STARTING },    { SLOT_STOPPING, SLOT_BUSY },  { SLOT_FREE, SLOT_QUARANTINED },
+        { SLOT_BUSY, SLOT_FREE },        { SLOT_STARTING, SLOT_FREE }, { SLOT_QUARANTINED, SLOT_FREE },
+        { SLOT_QUARANTINED, SLOT_BUSY }, { SLOT_FREE, SLOT_BUSY },     { SLOT_STOPPING, SLOT_STARTING },
+        { SLOT_BUSY, SLOT_STARTING },    { SLOT_STOPPING, SLOT_BUSY }, { SLOT_FREE, SLOT_QUARANTINED },
         { SLOT_FREE, SLOT__MAX },        { SLOT_FREE, SLOT_FREE },
     };
     size_t i;

@@ -15,7 +15,8 @@
 
 static void user_ids_are_read_from_a_status(void **state)
 {
-    static const char text[] = "Name:\ta\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t7\nUid:\t1\t2\t3\t4\nGid:\t5\t5\t5\t5\n";
+    static const char text[] =
+        "Name:\ta\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t7\nUid:\t1\t2\t3\t4\nGid:\t5\t5\t5\t5\n";
     uid_t ids[4];
 
     (void)state;

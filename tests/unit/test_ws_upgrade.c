@@ -21,9 +21,10 @@ static void the_request_carries_the_key_of_the_conversation(void **state)
     (void)state;
     buf_init(&b, 1000);
     ws_upgrade_request(&b, 8765, key, "11111111-2222-4333-8444-555555555555");
-    assert_string_equal(b.data, "GET / HTTP/1.1\r\nHost: 127.0.0.1:8765\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                                "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
-                                "X-Session-ID: 11111111-2222-4333-8444-555555555555\r\n\r\n");
+    assert_string_equal(b.data,
+                        "GET / HTTP/1.1\r\nHost: 127.0.0.1:8765\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+                        "X-Session-ID: 11111111-2222-4333-8444-555555555555\r\n\r\n");
 }
 
 static void a_key_is_base64_of_sixteen_bytes(void **state)
