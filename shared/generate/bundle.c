@@ -4,7 +4,9 @@
 #include "shared/base/mem.h"
 #include "shared/base/path.h"
 #include "shared/diagram/check.h"
+#include "shared/diagram/map.h"
 #include "shared/generate/generate.h"
+#include "shared/generate/module_names.h"
 #include "shared/generate/support_files.h"
 
 void bundle_release(struct bundle *b)
@@ -53,38 +55,62 @@ const struct bundle_file *bundle_find(const struct bundle *b, const char *path)
     return NULL;
 }
 
-/* "agent.py", or "<stem>.py" in a download; the caller frees. */
-static char *program_path(const struct model *m, const struct generate_options *o)
+char *program_path(const struct model *m, bool session)
 {
-    auto_free char *stem = o->session ? mem_strdup("agent") : path_stem(m->name ? m->name : "");
+    auto_free char *stem = session ? mem_strdup("agent") : path_stem(m->name ? m->name : "");
     auto_buf struct buf path;
 
     buf_init(&path, 1000);
     if (!stem)
         return NULL;
     buf_add_str(&path, stem);
+    if (!session && module_name_is_taken(stem)) /* calendar.py would be imported by the framework */
+        buf_add_str(&path, "_agent");
     buf_add_str(&path, ".py");
     return buf_steal(&path, NULL);
 }
 
+/* A directory that is a file of the bundle, or lies below one, cannot be made. */
+static int check_directory(const struct map *files, const char *path, struct err *err)
+{
+    const char *slash = path;
+
+    do {
+        slash = strchr(slash + 1, '/');
+        if (map_get(files, path, slash ? (size_t)(slash - path) : strlen(path)) != MAP_NONE)
+            return err_set(err, ERR_BAD_REQUEST, 0, "the path \"%s\" is that of a file of the agent", path);
+    } while (slash);
+    return 0;
+}
+
+static int add_directory(const struct workspace *w, const struct map *files, struct bundle *b, struct err *err)
+{
+    auto_free char *path = NULL;
+
+    if (path_normalise(w->path ? w->path : "", &path, err) < 0 || check_directory(files, path, err) < 0)
+        return err_wrap(err, "workspace \"%s\"", w->name);
+    return str_list_add(&b->directories, path) < 0 ? err_nomem(err) : 0;
+}
+
 static int add_directories(const struct model *m, struct bundle *b, struct err *err)
 {
+    struct map files;
     size_t i;
+    int result = 0;
 
-    for (i = 0; i < m->workspaces_len; i++) {
-        auto_free char *path = NULL;
-
-        if (path_normalise(m->workspaces[i].path ? m->workspaces[i].path : "", &path, err) < 0)
-            return err_wrap(err, "workspace \"%s\"", m->workspaces[i].name);
-        if (str_list_add(&b->directories, path) < 0)
-            return err_nomem(err);
-    }
-    return 0;
+    map_init(&files);
+    for (i = 0; i < b->files_len && result == 0; i++)
+        if (map_put(&files, b->files[i].path, strlen(b->files[i].path), i, NULL) < 0)
+            result = err_nomem(err);
+    for (i = 0; i < m->workspaces_len && result == 0; i++)
+        result = add_directory(&m->workspaces[i], &files, b, err);
+    map_release(&files);
+    return result;
 }
 
 static int fill(const struct model *m, const struct generate_options *o, struct bundle *b, struct err *err)
 {
-    auto_free char *path = program_path(m, o), *program = NULL, *config = NULL;
+    auto_free char *path = program_path(m, o->session), *program = NULL, *config = NULL;
 
     if (!path)
         return err_nomem(err);

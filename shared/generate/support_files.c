@@ -116,18 +116,35 @@ static int add_stem(struct stems *s, const char *name, bool lowered, struct str_
     return added < 0 ? -1 : str_list_add(ret, made.data);
 }
 
+/* Names that a folder beside the program cannot have, in lower case. */
+static int take_files(const struct model *m, struct stems *s)
+{
+    static const char *const files[] = { "agent.py",   "agent_model.py", "application.log",   "config.yaml",
+                                         "readme.txt", "tools.py",       "user_profiles.json" };
+    auto_free char *program = program_path(m, false);
+    size_t i, place;
+
+    if (!program || take(s, program, &place) < 0)
+        return -1;
+    for (i = 0; i < ARRAY_LEN(files); i++)
+        if (take(s, files[i], &place) < 0)
+            return -1;
+    return 0;
+}
+
 /* Stems of the names that name_at() gives, until NULL. */
-static int unique_stems(const struct model *m, const char *(*name_at)(const struct model *m, size_t i), bool lowered,
+static int unique_stems(const struct model *m, const char *(*name_at)(const struct model *m, size_t i), bool folders,
                         struct str_list *ret, struct err *err)
 {
     struct str_list list = { 0 };
     struct stems s = { 0 };
     const char *name;
-    int result = 0;
+    int result;
 
     map_init(&s.taken);
+    result = folders ? take_files(m, &s) : 0;
     while (result == 0 && (name = name_at(m, list.len)))
-        result = add_stem(&s, name, lowered, &list);
+        result = add_stem(&s, name, folders, &list);
     stems_release(&s);
     if (result < 0) {
         str_list_release(&list);

@@ -7,6 +7,9 @@
 #include "shared/diagram/model.h"
 #include "shared/generate/generate.h"
 
+/* "agent.py", or "<stem>.py" in a download; the caller frees, NULL out of memory. */
+char *program_path(const struct model *m, bool session);
+
 /* Line numbers of a tool's code in tools.py, from 1. first is where it begins; returns where the next one begins. */
 size_t tools_lines(const char *code, size_t first, size_t *ret_last);
 

@@ -121,6 +121,31 @@ static void downloads_have_a_readme_and_folders_for_documents(void **state)
     bundle_release(&b);
 }
 
+static void a_program_never_hides_a_module(void **state)
+{
+    static const struct {
+        char name[16];
+        const char *path;
+    } rows[] = {
+        { "calendar", "calendar_agent.py" }, { "tools", "tools_agent.py" }, { "baf", "baf_agent.py" },
+        { "zoneinfo", "zoneinfo_agent.py" }, { "abc", "abc_agent.py" },     { "Calendar", "Calendar.py" },
+        { "calendars", "calendars.py" },
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < ARRAY_LEN(rows); i++) {
+        char name[16];
+        struct model m = { .name = name, .default_llm = MODEL_NONE };
+        struct bundle b = { 0 };
+
+        memcpy(name, rows[i].name, sizeof(name));
+        assert_int_equal(generate_bundle(&m, &download, &b, NULL), 0);
+        assert_string_equal(b.files[0].path, rows[i].path);
+        bundle_release(&b);
+    }
+}
+
 static void a_workspace_that_leaves_its_folder_is_refused(void **state)
 {
     struct workspace out = { .name = TEXT("w"), .path = TEXT("a/../../b"), .max_read_bytes = 1 };
@@ -132,6 +157,43 @@ static void a_workspace_that_leaves_its_folder_is_refused(void **state)
     assert_int_equal(generate_bundle(&m, &session, &b, &err), -1);
     assert_int_equal(err.kind, ERR_BAD_REQUEST);
     assert_null(b.files);
+}
+
+static void folders_never_have_the_name_of_a_file(void **state)
+{
+    static const struct {
+        char path[24];
+        bool right;
+    } rows[] = {
+        { "agent.py", false }, { "tools.py/x", false },    { "skills/b_c.md", false },
+        { "skills", true },    { "skills/b_c.md2", true }, { "config.yml", true },
+    };
+    struct rag documents[] = { { .name = TEXT("Config.yaml"), .k = 4 }, { .name = TEXT("x.PY"), .k = 4 } };
+    struct model m = rich();
+    struct str_list folders = { 0 };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < ARRAY_LEN(rows); i++) {
+        char path[24];
+        struct workspace w = { .name = mark, .path = path, .max_read_bytes = 1 };
+        struct bundle b = { 0 };
+        struct err err = { 0 };
+
+        memcpy(path, rows[i].path, sizeof(path));
+        m.workspaces = &w;
+        m.workspaces_len = 1;
+        assert_int_equal(generate_bundle(&m, &session, &b, &err), rows[i].right ? 0 : -1);
+        assert_int_equal(err.kind, rows[i].right ? ERR_NONE : ERR_BAD_REQUEST);
+        bundle_release(&b);
+    }
+    m.name = TEXT("x");
+    m.rags = documents;
+    m.rags_len = ARRAY_LEN(documents);
+    assert_int_equal(rag_folders(&m, &folders, NULL), 0);
+    assert_string_equal(folders.items[0], "config.yaml_2");
+    assert_string_equal(folders.items[1], "x.py_2");
+    str_list_release(&folders);
 }
 
 static void a_path_that_is_not_clean_never_enters_a_bundle(void **state)
@@ -193,7 +255,9 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_come_in_order_and_below_their_root),
         cmocka_unit_test(downloads_have_a_readme_and_folders_for_documents),
+        cmocka_unit_test(a_program_never_hides_a_module),
         cmocka_unit_test(a_workspace_that_leaves_its_folder_is_refused),
+        cmocka_unit_test(folders_never_have_the_name_of_a_file),
         cmocka_unit_test(a_path_that_is_not_clean_never_enters_a_bundle),
         cmocka_unit_test(many_names_with_one_stem_stay_apart_in_little_time),
         cmocka_unit_test(short_memory_is_an_error_and_leaks_nothing),
