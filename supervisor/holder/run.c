@@ -15,7 +15,6 @@
 #include "shared/base/io.h"
 #include "shared/base/log.h"
 #include "shared/base/mem.h"
-#include "supervisor/egress/allow_list.h"
 #include "supervisor/holder/holder.h"
 #include "supervisor/sandbox/selftest.h"
 
@@ -131,16 +130,6 @@ static int become_session_user(const struct config *config, const char *dir, str
     return 0;
 }
 
-/* What would fail in every session. */
-static int check_settings(const struct config *config, struct err *err)
-{
-    struct allow_list list = { 0 };
-    int r = config->egress == EGRESS_ALLOW ? allow_list_parse(config->egress_allow, &list, err) : 0;
-
-    allow_list_release(&list);
-    return r;
-}
-
 int holder_self_test(void)
 {
     struct config config;
@@ -157,7 +146,7 @@ int holder_self_test(void)
         config_release(&config);
         return EXIT_FAILURE;
     }
-    r = check_settings(&config, &err);
+    r = way_out_check(&config, &err);
     if (r == 0)
         r = become_session_user(&config, dir, &err);
     if (r == 0)

@@ -63,10 +63,25 @@ static void on_record(void *arg, const struct egress_record *r)
              *r->why ? ": " : "", r->why);
 }
 
+static int make_policy(struct egress_policy *ret, const struct config *config, struct err *err)
+{
+    *ret = (struct egress_policy){ .listed_only = config->egress == EGRESS_ALLOW };
+    return ret->listed_only ? allow_list_parse(config->egress_allow, &ret->list, err) : 0;
+}
+
+int way_out_check(const struct config *config, struct err *err)
+{
+    struct egress_policy policy;
+
+    if (make_policy(&policy, config, err) < 0)
+        return -1;
+    allow_list_release(&policy.list);
+    return 0;
+}
+
 int way_out_open(struct way_out *w, struct ev_loop *loop, int listen_fd, const struct config *config, struct err *err)
 {
     struct egress_setup setup = {
-        .policy = { .listed_only = config->egress == EGRESS_ALLOW },
         .limits = { CONNECTIONS, BYTES, HEAD_S, RESOLVE_S, CONNECT_S, LINGER_S },
         .lookup = egress_lookup_system,
         .record = on_record,
@@ -75,7 +90,7 @@ int way_out_open(struct way_out *w, struct ev_loop *loop, int listen_fd, const s
 
     way_out_close(w);
     *w = (struct way_out){ .words = LINES_AT_ONCE, .spoken_at = time_mono_ms() };
-    if (setup.policy.listed_only && allow_list_parse(config->egress_allow, &setup.policy.list, err) < 0) {
+    if (make_policy(&setup.policy, config, err) < 0) {
         close(listen_fd);
         return -1;
     }

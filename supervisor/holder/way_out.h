@@ -20,6 +20,9 @@ struct way_out {
     int64_t spoken_at; /* when words was right */
 };
 
+/* What would fail in every session: the list of `allow`. Pure. 0, or -1 and err. */
+int way_out_check(const struct config *config, struct err *err);
+
 /* Takes listen_fd over: 0, or -1 and err. */
 int way_out_open(struct way_out *w, struct ev_loop *loop, int listen_fd, const struct config *config, struct err *err);
 

@@ -147,7 +147,8 @@ def test_an_agent_sees_no_network_no_host_files_and_no_secret(stack):
         "    try: f(); return 'worked'\n"
         "    except OSError as e: return e.strerror\n"
         "print('REPORT ' + json.dumps({\n"
-        "  'net': sorted(n for _, n in socket.if_nameindex()),\n"
+        "  'net': sorted(l.split(':')[0].strip() for l in open('/proc/net/dev').read().splitlines()[2:]),\n"
+        "  'netlink': tried(socket.if_nameindex), 'vsock': tried(lambda: socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM)),\n"
         "  'out': tried(lambda: socket.create_connection(('192.0.2.1', 80), 3)),\n"
         "  'env': sorted(os.environ), 'values': ' '.join(os.environ.values()), 'uid': os.getuid(),\n"
         "  'shadow': tried(lambda: open('/etc/shadow')), 'state': tried(lambda: os.listdir('/var/lib')),\n"
@@ -161,6 +162,7 @@ def test_an_agent_sees_no_network_no_host_files_and_no_secret(stack):
     stack.internal("DELETE", f"/sessions/{session}")
     seen = json.loads(next(l for l in lines(frames) if l.startswith("REPORT ")).removeprefix("REPORT "))
     assert seen["net"] == ["lo"] and seen["out"] == "Network is unreachable"
+    assert seen["netlink"] == seen["vsock"] == "Address family not supported by protocol"
     assert stack.env["AGENT_SIMULATOR_API_TOKEN"] not in seen["values"]
     assert "OPENAI_API_KEY" in seen["env"] and not any(k.startswith("AGENT_SIMULATOR") for k in seen["env"])
     assert stack.uid_base <= seen["uid"] < stack.uid_base + stack.max_sessions

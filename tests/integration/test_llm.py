@@ -6,14 +6,18 @@ import sys
 
 import pytest
 
+from tests.support.stack import free_port
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# The model server listens on the host's loopback, which only agents that share the host's network reach.
-SETTINGS = {"AGENT_SIMULATOR_EGRESS": "host"}
+# The model server listens on the host's loopback: agents reach it because it is listed, through the proxy. Not 127.0.0.1,
+# which NO_PROXY keeps for what an agent serves to itself.
+PORT = free_port()
+SETTINGS = {"AGENT_SIMULATOR_EGRESS": "allow", "AGENT_SIMULATOR_EGRESS_ALLOW": f"127.0.0.2:{PORT}"}
 
 
 @pytest.fixture(scope="module")
 def model():
-    server = subprocess.Popen([sys.executable, ROOT / "tests" / "support" / "fake_llm.py", "--port", "0"],
+    server = subprocess.Popen([sys.executable, ROOT / "tests" / "support" / "fake_llm.py", "--host", "127.0.0.2", "--port", str(PORT)],
                               stdout=subprocess.PIPE, text=True)
     address = re.search(r"http://\S+", server.stdout.readline()).group(0)
     yield address
