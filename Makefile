@@ -113,7 +113,7 @@ $(B)/bin/agentsim-pyparse: $(JAIL_SRC) $(LIBSHARED)
 
 $(LIBSHARED): $(call obj,$(SHARED_SRC))
 	@rm -f $@
-	@ar rcs $@ $^
+	@ar rcsP $@ $^
 
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
@@ -157,7 +157,7 @@ $(TESTS): $(B)/test/%: $(B)/obj/tests/unit/%.o $(call obj,$(SUPPORT_SRC)) $(B)/l
 
 $(B)/librooms.a: $(NO_MAIN)
 	@rm -f $@
-	@ar rcs $@ $^
+	@ar rcsP $@ $^
 
 .PHONY: asan
 asan: ## all unit and integration tests with AddressSanitizer and UBSan
