@@ -148,6 +148,15 @@ static void on_gone(struct ev_loop *loop, ev_io *w, int events)
     check_gone(w->data);
 }
 
+/* bubblewrap tells the PID of the first process once, before it builds anything. */
+static void find_inner(struct agent *a)
+{
+    pid_t pid = a->inner < 0 && !a->child_gone ? spawn_inner_pid(&a->proc) : -1;
+
+    if (pid > 0)
+        a->inner = spawn_open_pidfd(pid, a->proc.pid);
+}
+
 /* Without a sandbox: all of the session's user but ourselves, if we are such a user. */
 static void kill_user(struct holder *h)
 {
@@ -167,6 +176,7 @@ void agent_kill(struct holder *h)
         kill_user(h);
         return;
     }
+    find_inner(a);
     if (a->inner >= 0)
         (void)syscall(SYS_pidfd_send_signal, a->inner, SIGKILL, NULL, 0);
     else if (!a->child_gone)
@@ -189,13 +199,11 @@ static void on_harder(struct ev_loop *loop, ev_timer *w, int events)
 static void running(struct holder *h)
 {
     struct agent *a = &h->agent;
-    pid_t inner = spawn_inner_pid(&a->proc);
 
     if (a->running)
         return;
     a->running = true;
-    if (inner > 0)
-        a->inner = spawn_open_pidfd(inner, a->proc.pid);
+    find_inner(a);
     if (h->private_network && a->inner < 0)
         log_warn("the sandbox's first process is not known: the agent will not be reached");
     session_running(h);

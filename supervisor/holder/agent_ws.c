@@ -370,7 +370,7 @@ static void send_request(struct agent_ws *w)
         reopen(w);
         return;
     }
-    buf_init(&w->head, WS_ANSWER_MAX + 2 * ANSWER_CHUNK);
+    buf_init(&w->head, WS_ANSWER_MAX + 2 * (size_t)ANSWER_CHUNK);
     w->state = WS_UPGRADING;
     set_timer(w, HANDSHAKE_S);
     ev_io_stop(w->loop, &w->writer);

@@ -119,7 +119,7 @@ void door_open(struct door *d, struct ev_loop *loop, int listen_fd)
 {
     d->loop = loop;
     d->conn = -1;
-    buf_init(&d->out, (d->n_slots + 64) * 4 * sizeof(struct launch_msg));
+    buf_init(&d->out, ((size_t)d->n_slots + 64) * 4 * sizeof(struct launch_msg));
     ev_init(&d->reader, on_readable);
     ev_init(&d->writer, on_writable);
     ev_io_init(&d->listener, on_client, listen_fd, EV_READ);

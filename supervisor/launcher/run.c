@@ -222,6 +222,8 @@ static void serve(struct launcher *l, int listen_fd)
     places_clean_stale(l);
     log_info("%u slots, users %lld to %lld", l->n, (long long)l->config.session_uid_base,
              (long long)(l->config.session_uid_base + l->n - 1));
+    if (l->config.sandbox == SANDBOX_OFF)
+        log_warn("AGENT_SIMULATOR_SANDBOX=off: agents run UNCONFINED, as session users on the bare system");
     ev_run(l->loop, 0);
     door_close(&l->door);
 }

@@ -68,7 +68,7 @@ static bool said(const struct trial *t, const char *word)
 
 static int wait_inside(struct trial *t, struct err *err)
 {
-    int64_t until = time_mono_ms() + SELFTEST_SECONDS * 1000;
+    int64_t until = time_mono_ms() + (int64_t)SELFTEST_SECONDS * 1000;
 
     while (!t->ready || !said(t, "inside")) {
         if (look(t, err) < 0)

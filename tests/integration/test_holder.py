@@ -143,6 +143,9 @@ def test_the_environment_is_exactly_what_the_contract_says(slots, holder):
         "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1",
         "BESSER_TEST_MODE": "1", "BESSER_WS_PORT": "8765", "NLTK_DATA": "/opt/nltk_data", "HOME": "/work",
         "TMPDIR": "/work/tmp", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2",
+        "HTTP_PROXY": "http://127.0.0.1:3128", "HTTPS_PROXY": "http://127.0.0.1:3128",
+        "http_proxy": "http://127.0.0.1:3128", "https_proxy": "http://127.0.0.1:3128",
+        "NO_PROXY": "127.0.0.1,localhost", "no_proxy": "127.0.0.1,localhost",
         "OPENAI_API_KEY": "sk-1", "LD_PRELOAD": "/work/x.so"}
     assert "sk-1" not in slots.log.read_text()
 

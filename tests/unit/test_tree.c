@@ -84,7 +84,8 @@ static void expect(struct place *p, const char *text)
     wire_start(&in, payload.data, payload.len);
     if (type == HOLD_ENTRY) {
         kind = wire_get_u8(&in);
-        buf_add_fmt(&got, "%c %s ", kind == HOLD_ENTRY_DIR ? 'D' : 'F', (const char *)wire_get_bytes(&in, HOLD_PATH_MAX, &len));
+        buf_add_fmt(&got, "%c %s ", kind == HOLD_ENTRY_DIR ? 'D' : 'F',
+                    (const char *)wire_get_bytes(&in, HOLD_PATH_MAX, &len));
         buf_add_fmt(&got, "%u", (unsigned)wire_get_u64(&in));
         if (wire_get_u8(&in))
             buf_add_char(&got, ' ');
@@ -133,7 +134,8 @@ static void an_archive_has_all_contents(void **state)
 
 static void one_file_is_read_or_not_found(void **state)
 {
-    static const char *const missing[] = { "", "nothing", "b", "link", "fifo", "tmp", "tmp/hidden", "../x", "/etc/passwd" };
+    static const char *const missing[] = { "",    "nothing",    "b",    "link",       "fifo",
+                                           "tmp", "tmp/hidden", "../x", "/etc/passwd" };
     struct place *p = *state;
     size_t i;
 
