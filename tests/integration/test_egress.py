@@ -110,6 +110,8 @@ def service(net, **settings):
     with running:
         yield running
         running.assert_clean()
+        log = running.log_text()
+        assert "Sanitizer" not in log and "runtime error:" not in log
 
 
 @pytest.fixture(scope="module")
