@@ -12,6 +12,7 @@ static int run(const struct cli_input *in)
 {
     struct config c = { 0 };
     struct err err = { 0 };
+    int status = CLI_OK;
 
     if (in->values[MARKDOWN]) {
         config_print_markdown(stdout);
@@ -19,18 +20,23 @@ static int run(const struct cli_input *in)
     }
     if (cli_load_config(&c, in->values[FILE_OPTION], &err) < 0)
         return cli_fail(CLI_NO, "%s", err.msg);
-    config_print(&c, stdout);
+    if (!in->args_len)
+        config_print(&c, stdout);
+    else if (config_print_value(&c, in->args[0], stdout, &err) < 0)
+        status = cli_fail(CLI_USAGE, "%s (see agentsim config)", err.msg);
     config_release(&c);
-    return CLI_OK;
+    return status;
 }
 
 const struct cli_command cli_config = {
     .name = "config",
-    .arguments = "",
-    .summary = "Print every setting with the value in force",
+    .arguments = "[SETTING]",
+    .summary = "Print the settings and where their values come from",
     .details =
-        "\nThe environment wins over the file, the file over the default. Secrets are shown as ***. A bad value is\n"
-        "named and the exit status is 1, as the service would refuse to start.",
+        "\nThese are the values of this environment and the file, the environment first; a service that runs keeps\n"
+        "those it was started with. Secrets are shown as ***, unless asked for by name: agentsim config api_token.\n"
+        "A bad value is named and the exit status is 1, as the service would refuse to start.",
     .options = options,
+    .args_max = 1,
     .run = run,
 };

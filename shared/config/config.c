@@ -32,8 +32,11 @@ static int set_from_environment(struct config *c, struct err *err)
         value = getenv(row->env);
         if (value && !config_row_takes_empty(row) && !value[strspn(value, " \t\r\n")])
             continue;
-        if (value && config_row_set(c, row, value, err) < 0)
+        if (!value)
+            continue;
+        if (config_row_set(c, row, value, err) < 0)
             return err_wrap(err, "environment");
+        config_row_came_from(c, row, value, CONFIG_FROM_ENVIRONMENT);
     }
     return 0;
 }

@@ -15,6 +15,9 @@
 
 enum config_egress { EGRESS_NONE, EGRESS_PUBLIC, EGRESS_ALLOW, EGRESS_HOST };
 enum config_sandbox { SANDBOX_AUTO, SANDBOX_OFF };
+enum config_source { CONFIG_FROM_DEFAULT, CONFIG_FROM_FILE, CONFIG_FROM_ENVIRONMENT };
+
+#define CONFIG_SETTINGS_MAX 96
 
 struct config {
     /* doors */
@@ -47,6 +50,8 @@ struct config {
     int64_t workers;          /* FastCGI worker processes */
     char *log;                /* "text" or "json" */
     char *log_level;
+
+    unsigned char sources[CONFIG_SETTINGS_MAX]; /* enum config_source of each row of the table */
 };
 
 /* Reads file (NULL: /etc/agentsim/agentsim.yaml if it exists; an explicit one must exist) and the environment. */
@@ -64,8 +69,13 @@ int config_set(struct config *c, const char *key, const char *value, struct err 
 int config_public_env(const struct config *c, char ***ret, struct err *err);
 void config_env_free(char **env);
 
-/* The table with the values in force (secrets as ***), and docs/configuration.md. */
+/* The table with the values (secrets as ***) and where those come from that are no default. */
 void config_print(const struct config *c, FILE *out);
+
+/* One value by itself, secrets too, for who asks for it by name; -1: no such setting. */
+int config_print_value(const struct config *c, const char *key, FILE *out, struct err *err);
+
+/* The page docs/configuration.md. */
 void config_print_markdown(FILE *out);
 
 const char *config_egress_name(int egress);

@@ -8,15 +8,32 @@
 
 static void print_value(const struct config *c, const struct config_row *row, FILE *out)
 {
+    static const char *const from[] = { "", "  # file", "  # environment" };
+    size_t place = config_row_place(row);
     auto_buf struct buf b;
 
     buf_init(&b, VALUE_MAX);
     config_row_format(c, row, &b);
-    if ((row->flags & CONFIG_SECRET) && b.len)
-        fprintf(out, "%-45s ***\n", row->env);
-    else
-        fprintf(out, "%-45s %s\n", row->env, b.len ? b.data : "-");
+    fprintf(out, "%-45s %s%s\n", row->env,
+            !b.len                         ? "-"
+            : (row->flags & CONFIG_SECRET) ? "***"
+                                           : b.data,
+            place < CONFIG_SETTINGS_MAX && c->sources[place] < ARRAY_LEN(from) ? from[c->sources[place]] : "");
     mem_wipe(b.data, b.cap);
+}
+
+int config_print_value(const struct config *c, const char *key, FILE *out, struct err *err)
+{
+    const struct config_row *row = config_row_find(key);
+    auto_buf struct buf b;
+
+    if (!row)
+        return err_set(err, ERR_BAD_REQUEST, 0, "unknown setting \"%.80s\"", key);
+    buf_init(&b, VALUE_MAX);
+    config_row_format(c, row, &b);
+    fprintf(out, "%s\n", b.len ? b.data : "");
+    mem_wipe(b.data, b.cap);
+    return 0;
 }
 
 void config_print(const struct config *c, FILE *out)
@@ -59,7 +76,9 @@ void config_print_markdown(FILE *out)
           "  max_requests: 30\n"
           "cors_origins: [https://editor.example.org]\n"
           "```\n\n"
-          "`agentsim config` prints the values in force, secrets as `***`.\n",
+          "`agentsim config` prints what a start with this file and this environment would use, secrets as `***`, and\n"
+          "where each value comes from; `agentsim config max_sessions` prints one. `make up` without any word on\n"
+          "`require_auth` switches the sign-in off.\n",
           out);
     for (g = 0; (group = config_group_at(g)); g++) {
         fprintf(out, "\n## %s\n\n| Variable | In the file | Default | Allowed | Meaning |\n|---|---|---|---|---|\n",

@@ -128,6 +128,24 @@ const struct config_row *config_row_at(size_t i)
     return NULL;
 }
 
+size_t config_row_place(const struct config_row *row)
+{
+    size_t i;
+
+    for (i = 0; config_row_at(i) != row; i++)
+        ;
+    return i;
+}
+
+void config_row_came_from(struct config *c, const struct config_row *row, const char *value, enum config_source source)
+{
+    size_t place = config_row_place(row);
+    bool given = value[strspn(value, " \t\r\n")] || config_row_takes_empty(row);
+
+    if (given && place < CONFIG_SETTINGS_MAX)
+        c->sources[place] = (unsigned char)source;
+}
+
 void config_row_name(const struct config_row *row, char out[CONFIG_NAME_MAX])
 {
     const char *env = row->env;

@@ -52,11 +52,15 @@ struct config_group {
 const struct config_group *config_group_at(size_t i);      /* table order; NULL past the end */
 const struct config_row *config_row_at(size_t i);          /* all groups in a row; NULL past the end */
 const struct config_row *config_row_find(const char *key); /* by environment name or name in the file */
+size_t config_row_place(const struct config_row *row);      /* config_row_at() of it is the row */
 void config_row_name(const struct config_row *row, char out[CONFIG_NAME_MAX]); /* name in the file */
 
 /* Parses value into the row's slot: 0, or -1 with a sentence that names the setting, the value and what is allowed.
  * An empty value of anything but a text means the default. */
 int config_row_set(struct config *c, const struct config_row *row, const char *value, struct err *err);
+
+/* Remembers where the row's value came from, if value is one: an empty one may mean the default. */
+void config_row_came_from(struct config *c, const struct config_row *row, const char *value, enum config_source source);
 void config_row_format(const struct config *c, const struct config_row *row, struct buf *out);
 void config_row_allowed(const struct config_row *row, struct buf *out); /* "a whole number from 1 to 4096" */
 bool config_row_takes_empty(const struct config_row *row);              /* else an empty value means "not set" */

@@ -56,15 +56,6 @@ static int join_entries(struct reader *r, const yaml_node_t *list, const char *n
     return 0;
 }
 
-static size_t place_of(const struct config_row *row)
-{
-    size_t i;
-
-    for (i = 0; config_row_at(i) != row; i++)
-        ;
-    return i;
-}
-
 static int read_setting(struct reader *r, const struct config_row *row, const yaml_node_t *node, const char *name)
 {
     auto_buf struct buf joined;
@@ -72,9 +63,9 @@ static int read_setting(struct reader *r, const struct config_row *row, const ya
     int done;
 
     buf_init(&joined, FILE_MAX);
-    if (r->seen[place_of(row)])
+    if (r->seen[config_row_place(row)])
         return refuse(r, node, "a second value for", name);
-    r->seen[place_of(row)] = true;
+    r->seen[config_row_place(row)] = true;
     if (node->type == YAML_SEQUENCE_NODE && config_row_is_list(row)) {
         if (join_entries(r, node, name, &joined) < 0)
             return -1;
@@ -87,6 +78,8 @@ static int read_setting(struct reader *r, const struct config_row *row, const ya
     if (node->type == YAML_SCALAR_NODE)
         text = without_null(node, text);
     done = config_row_set(r->c, row, text, r->err);
+    if (done == 0)
+        config_row_came_from(r->c, row, text, CONFIG_FROM_FILE);
     return done < 0 ? err_wrap(r->err, "%s, line %zu", r->path, node->start_mark.line + 1) : 0;
 }
 

@@ -72,7 +72,9 @@ static void answers_follow_what_was_asked(void **state)
         { { "generate", "-o", "/nowhere/out", "--port", "x", "-" }, hello, 2, "no port" },
         { { "generate", "-o", "/nowhere/out", "-" }, hello, 1, "error" },
         { { "config", "--markdown" }, "", 0, "AGENT_SIMULATOR_MAX_SESSIONS" },
-        { { "config", "extra" }, "", 2, "takes no argument" },
+        { { "config", "extra" }, "", 2, "unknown setting \"extra\"" },
+        { { "config", "rlimit_nofile" }, "", 0, "1024\n" },
+        { { "config", "max_sessions", "workers" }, "", 2, "agentsim config --help" },
         { { "config", "--config", "/nowhere.yaml" }, "", 1, "/nowhere.yaml" },
         { { "kill", "x" }, "", 2, "no session id" },
     };

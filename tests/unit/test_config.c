@@ -277,6 +277,54 @@ static void secrets_show_up_nowhere(void **state)
     config_release(&c);
 }
 
+/* config_print()'s line of a setting. */
+static void assert_line(const struct config *c, const char *line)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *f = open_memstream(&text, &len);
+
+    config_print(c, f);
+    fclose(f);
+    if (!strstr(text, line))
+        fail_msg("no line \"%s\" in\n%s", line, text);
+    free(text);
+}
+
+static void the_source_of_every_value_is_told(void **state)
+{
+    char path[] = "/tmp/test_config_XXXXXX", *text = NULL;
+    static const char file[] = "api: {token: s3cret}\nmax:\n  sessions: 9\nrequire_auth: ~\nworkers: 4\n";
+    int fd = mkstemp(path);
+    struct config c;
+    struct err err;
+    size_t len;
+    FILE *f;
+
+    (void)state;
+    assert_int_equal(io_write_all(fd, file, strlen(file)), 0);
+    close(fd);
+    clear_environment();
+    setenv("AGENT_SIMULATOR_WORKERS", "3", 1);
+    setenv("AGENT_SIMULATOR_LOG", "", 1);
+    assert_int_equal(config_load(&c, path, &err), 0);
+    assert_line(&c, "AGENT_SIMULATOR_API_TOKEN                     ***  # file\n");
+    assert_line(&c, "AGENT_SIMULATOR_MAX_SESSIONS                  9  # file\n");
+    assert_line(&c, "AGENT_SIMULATOR_REQUIRE_AUTH                  true\n");
+    assert_line(&c, "AGENT_SIMULATOR_WORKERS                       3  # environment\n");
+    assert_line(&c, "AGENT_SIMULATOR_LOG                           text\n");
+    f = open_memstream(&text, &len);
+    assert_int_equal(config_print_value(&c, "api_token", f, &err), 0);
+    assert_int_equal(config_print_value(&c, "github_client_id", f, &err), 0);
+    assert_int_equal(config_print_value(&c, "nothing", f, &err), -1);
+    fclose(f);
+    assert_string_equal(text, "s3cret\n\n");
+    free(text);
+    config_release(&c);
+    unlink(path);
+    clear_environment();
+}
+
 static void the_environment_wins_over_the_file(void **state)
 {
     char path[] = "/tmp/test_config_XXXXXX";
@@ -336,6 +384,7 @@ int main(void)
         cmocka_unit_test(an_empty_variable_means_the_default),
         cmocka_unit_test(pools_that_do_not_fit_are_refused),
         cmocka_unit_test(secrets_show_up_nowhere),
+        cmocka_unit_test(the_source_of_every_value_is_told),
         cmocka_unit_test(the_environment_wins_over_the_file),
         cmocka_unit_test(short_memory_is_told),
     };
