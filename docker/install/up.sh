@@ -14,15 +14,20 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 state_dir=${AGENT_SIMULATOR_STATE_DIR:-/var/lib/agentsim}
 
-setting() { # setting NAME: what the environment or else the settings file says; nothing if neither does
-    local variable=AGENT_SIMULATOR_${1^^}
-    if [ -n "${!variable:-}" ]; then
-        printf '%s\n' "${!variable}"
-    elif [ -r "$settings" ]; then
-        sed -n "s/^[[:space:]]*\(AGENT_SIMULATOR_\)\{0,1\}$1:[[:space:]]*[\"']\{0,1\}\([^\"'#[:space:]]*\).*/\2/Ip" "$settings" |
-            head -n 1
-    fi
+# The service's own reading of file and environment: a line "NAME value" a setting, with "  # file" or
+# "  # environment" behind what is no default.
+configuration=
+read_configuration() {
+    configuration=$("$prefix/bin/agentsim" config --config "$settings") ||
+        fail "correct that and run 'make up' again; nothing was stopped or started"
 }
+setting() { # setting NAME: its value
+    sed -n "s/^AGENT_SIMULATOR_${1^^} *//p" <<< "$configuration" | sed 's/  # [a-z]*$//'
+}
+is_given() { # is_given NAME: whether the file or the environment says a word about it
+    grep -Eq "^AGENT_SIMULATOR_${1^^} .*  # (file|environment)$" <<< "$configuration"
+}
+api_token() { "$prefix/bin/agentsim" config --config "$settings" api_token; }
 
 # ---- can it run here? ----
 
@@ -56,7 +61,6 @@ check_sandbox() {
     local reason uid
     [ "$(setting sandbox)" != off ] || { say "the sandbox is off: agents will run unconfined"; return; }
     uid=$(setting session_uid_base)
-    uid=${uid:-20000}
     reason=$(sandbox_trial) ||
         fail "agents need user namespaces, which do not work here (${reason:-no reason given}); $(cure)"
 }
@@ -84,10 +88,12 @@ prepare() {
     install -d -m 755 "$run_dir" "$state_dir"
     install -d -m 750 -g "$group" "$(dirname "$settings")"
     install -d -m 750 -g "$group" "$(dirname "$service_log")"
-    if [ -z "$(setting api_token)" ]; then
+    [ -e "$settings" ] || install -m 640 -g "$group" /dev/null "$settings"
+    read_configuration
+    if ! is_given api_token; then
         # Without a token every door of the service stays shut.
         say "write a new token to $settings"
-        [ -e "$settings" ] || install -m 640 -g "$group" /dev/null "$settings"
+        [ -z "$(tail -c 1 "$settings")" ] || echo >> "$settings"
         printf 'api_token: %s\n' "$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')" >> "$settings"
     fi
 }
@@ -129,10 +135,16 @@ http_get() { # http_get HOST:PORT PATH [HEADER]: prints the whole answer
 }
 healthy() { [[ $(http_get "$public" /health) == HTTP/1.?" 200"* ]]; }
 sandbox_verdict() {
-    http_get "$internal" /health "X-Agent-Simulator-Token: $(setting api_token)" |
+    http_get "$internal" /health "X-Agent-Simulator-Token: $token" |
         sed -n 's/.*"sandbox": *"\([^"]*\)".*/\1/p'
 }
-sandbox_judged() { case $(sandbox_verdict) in ok | off | unavailable:*) ;; *) return 1 ;; esac; }
+sandbox_judged() {
+    case $(sandbox_verdict) in
+    "unavailable: the launcher has not answered yet") return 1 ;; # no verdict so far
+    ok | off | unavailable:*) ;;
+    *) return 1 ;;
+    esac
+}
 answers_or_dead() { healthy || ! kill -0 "$keeper" 2> /dev/null; }
 
 start() {
@@ -158,12 +170,14 @@ not_started() { # not_started SENTENCE
 }
 
 tell() {
+    local chat="agentsim chat docs/examples/bike_rental.json"
+    [ "$public" = 127.0.0.1:8080 ] || chat="agentsim chat --url http://$public docs/examples/bike_rental.json"
     cat << TEXT
 
 agentsim is running: http://$public
 
   in the browser     open it, choose an example, press Start
-  in the terminal    agentsim chat docs/examples/bike_rental.json
+  in the terminal    $chat
   log                $service_log
   stop               make down
 TEXT
@@ -179,8 +193,10 @@ mapfile -t listens < <(sed -n 's/^ *listen  *\([^ ;]*:[0-9]*\)[ ;].*/\1/p' "$pre
 [ ${#listens[@]} -ge 2 ] || fail "$prefix/nginx/agentsim.conf names no addresses: run 'make install'"
 public=${listens[0]} internal=${listens[1]}
 prepare
-require_auth=$(setting require_auth)
-export AGENT_SIMULATOR_REQUIRE_AUTH=${require_auth:=false}
+token=$(api_token)
+require_auth=false
+! is_given require_auth || require_auth=$(setting require_auth)
+export AGENT_SIMULATOR_REQUIRE_AUTH=$require_auth
 identity=$(identity)
 
 if [ -n "$(processes agentsim-keeper)" ]; then

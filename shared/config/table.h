@@ -52,7 +52,7 @@ struct config_group {
 const struct config_group *config_group_at(size_t i);      /* table order; NULL past the end */
 const struct config_row *config_row_at(size_t i);          /* all groups in a row; NULL past the end */
 const struct config_row *config_row_find(const char *key); /* by environment name or name in the file */
-size_t config_row_place(const struct config_row *row);      /* config_row_at() of it is the row */
+size_t config_row_place(const struct config_row *row);     /* config_row_at() of it is the row */
 void config_row_name(const struct config_row *row, char out[CONFIG_NAME_MAX]); /* name in the file */
 
 /* Parses value into the row's slot: 0, or -1 with a sentence that names the setting, the value and what is allowed.

@@ -8,7 +8,7 @@ import textwrap
 
 import pytest
 
-from tests.support.stack import free_port, wait_until
+from tests.support.stack import BUILD, free_port, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INSTALL = ROOT / "docker" / "install"
@@ -155,6 +155,7 @@ class Service:
         (folder / "keeper.c").write_text(KEEPER)
         subprocess.run(["gcc", f'-DPREFIX="{self.prefix}"', f'-DRUN="{folder}/run"', "-o", self.prefix / "bin" / "agentsim-keeper",
                         folder / "keeper.c"], check=True)
+        (self.prefix / "bin" / "agentsim").symlink_to(BUILD / "bin" / "agentsim")
         self.configure()
         self.env = os.environ | {
             "AGENTSIM_PREFIX": str(self.prefix), "AGENT_SIMULATOR_API_TOKEN": "for tests",
@@ -187,7 +188,8 @@ def test_up_starts_and_says_where_and_down_leaves_nothing(service):
     done = service.up()
     assert done.returncode == 0, done.stderr
     assert f"agentsim is running: http://127.0.0.1:{service.public}\n" in done.stdout
-    assert "agentsim chat docs/examples/" in done.stdout and "make down" in done.stdout
+    assert f"agentsim chat --url http://127.0.0.1:{service.public} docs/examples/" in done.stdout
+    assert "make down" in done.stdout
     assert "sign-in is off" in done.stdout
     done = service.down()
     assert (done.returncode, done.stdout) == (0, "== stop agentsim\n== agentsim is stopped\n")
@@ -269,11 +271,45 @@ def test_a_first_start_writes_a_token_that_only_the_service_reads(service):
     assert settings.read_text().count("api_token") == 1
 
 
-def test_sign_in_stays_on_where_it_was_configured(service):
+@pytest.mark.parametrize("written", ["require_auth: true", "require:\n  auth: yes", "{'require_auth': on}",
+                                     "AGENT_SIMULATOR_REQUIRE_AUTH: 1"])
+def test_sign_in_stays_on_where_it_was_configured(service, written):
     settings = pathlib.Path(service.env["AGENTSIM_SETTINGS"])
     settings.parent.mkdir()
-    settings.write_text("require_auth: true\n")
-    assert "sign-in is off" not in service.up().stdout
+    settings.write_text(written)
+    done = service.up()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "agentsim is running" in done.stdout and "sign-in is off" not in done.stdout
+
+
+def test_a_nested_token_is_a_token(service):
+    del service.env["AGENT_SIMULATOR_API_TOKEN"]
+    settings = pathlib.Path(service.env["AGENTSIM_SETTINGS"])
+    settings.parent.mkdir()
+    settings.write_text("api:\n  token: of ours")
+    assert service.up().returncode == 0
+    assert settings.read_text() == "api:\n  token: of ours"
+
+
+def test_a_bad_setting_stops_nothing_that_runs(service):
+    assert service.up().returncode == 0
+    first = service.processes()
+    done = service.up(AGENT_SIMULATOR_WORKERS="many")
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        'agentsim: environment: AGENT_SIMULATOR_WORKERS is "many"; allowed: a whole number from 1 to 64',
+        "agentsim: correct that and run 'make up' again; nothing was stopped or started"]
+    assert service.processes() == first
+
+
+def test_a_sandbox_without_a_verdict_yet_is_waited_for(service):
+    service.configure("unavailable: the launcher has not answered yet")
+    with subprocess.Popen([INSTALL / "up.sh"], env=service.env, text=True, stdout=subprocess.PIPE) as process:
+        wait_until(lambda: "the sandbox is tested" in process.stdout.readline(), 30, "up.sh waits")
+        service.configure("ok")
+        run("/usr/sbin/nginx", "-c", service.prefix / "nginx" / "agentsim.conf", "-s", "reload")
+        process.communicate(timeout=60)
+    assert process.returncode == 0
 
 
 def test_only_root_starts_and_stops(service):
