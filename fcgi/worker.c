@@ -120,6 +120,7 @@ static void serve_one(struct worker *w, struct door *d, char *const *params)
         log_context(request_param(&rq, "REQUEST_ID"), NULL);
         rq.read_body = door_read_body;
         rq.port = d;
+        python_parser_begin(w->parser, PYTHON_REQUEST_MS, PYTHON_REQUEST_PATIENCE_MS);
         worker_answer(w, &rq, &rp);
     } else {
         reply_err(&rp, &err);

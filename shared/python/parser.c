@@ -27,6 +27,7 @@ struct python_parser {
     int sock;
     struct frame_reader in;
     struct python_cache cache; /* facts only: trees are asked once */
+    int64_t left_ms, until_ms; /* what the request may still use of the jail, and when it has to be through */
 };
 
 enum outcome { OUTCOME_ANSWER, OUTCOME_DIED, OUTCOME_LATE, OUTCOME_FAILED };
@@ -38,6 +39,7 @@ int python_parser_new(const char *program, struct python_parser **ret, struct er
     if (!p)
         return err_nomem(err);
     p->sock = -1;
+    p->left_ms = p->until_ms = INT64_MAX;
     p->program = mem_strdup(program);
     if (!p->program) {
         mem_free(p);
@@ -46,6 +48,12 @@ int python_parser_new(const char *program, struct python_parser **ret, struct er
     frame_reader_init(&p->in, ANSWER_FRAME_MAX);
     *ret = p;
     return 0;
+}
+
+void python_parser_begin(struct python_parser *p, int64_t compute_ms, int64_t patience_ms)
+{
+    p->left_ms = compute_ms;
+    p->until_ms = time_mono_ms() + patience_ms;
 }
 
 /* The jail holds nothing worth a goodbye. */
@@ -112,7 +120,7 @@ static int spawn(const char *program, int sock, pid_t *ret)
 struct deadline {
     clockid_t clock; /* the jail's processor time */
     bool has_clock;
-    int64_t used_ms, until_ms, at_last_ms;
+    int64_t compute_ms, used_ms, until_ms, at_last_ms;
 };
 
 static int64_t used_ms(const struct deadline *d)
@@ -124,11 +132,18 @@ static int64_t used_ms(const struct deadline *d)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static struct deadline deadline_after(pid_t pid, int64_t ms, int64_t at_last_ms)
+static int64_t least(int64_t a, int64_t b)
 {
-    struct deadline d = { .until_ms = time_mono_ms() + ms, .at_last_ms = time_mono_ms() + at_last_ms };
+    return a < b ? a : b;
+}
 
-    d.has_clock = clock_getcpuclockid(pid, &d.clock) == 0;
+static struct deadline deadline_after(const struct python_parser *p, int64_t ms, int64_t at_last_ms)
+{
+    int64_t now = time_mono_ms();
+    struct deadline d = { .compute_ms = ms, .at_last_ms = least(now + at_last_ms, p->until_ms) };
+
+    d.until_ms = least(now + ms, d.at_last_ms);
+    d.has_clock = clock_getcpuclockid(p->pid, &d.clock) == 0;
     d.used_ms = used_ms(&d);
     return d;
 }
@@ -136,11 +151,11 @@ static struct deadline deadline_after(pid_t pid, int64_t ms, int64_t at_last_ms)
 /* At the end of the time: is there more, because the jail could not use it? */
 static bool extended(struct deadline *d)
 {
-    int64_t now = time_mono_ms(), left = PYTHON_DEADLINE_MS - (used_ms(d) - d->used_ms);
+    int64_t now = time_mono_ms(), left = d->compute_ms - (used_ms(d) - d->used_ms);
 
     if (!d->has_clock || now >= d->at_last_ms || left <= 0)
         return false;
-    d->until_ms = now + left < d->at_last_ms ? now + left : d->at_last_ms;
+    d->until_ms = least(now + left, d->at_last_ms);
     return true;
 }
 
@@ -201,7 +216,7 @@ static int start(struct python_parser *p, struct err *err)
         return err_set(err, ERR_UNAVAILABLE, r, "start the Python checker %s", p->program);
     }
     io_set_nonblock(p->sock, true);
-    limit = deadline_after(p->pid, START_MS, START_MS);
+    limit = deadline_after(p, START_MS, START_MS);
     o = receive(p, &limit, &type, &data, &len, &why);
     if (o == OUTCOME_ANSWER && type == ANSWER_READY)
         return 0;
@@ -285,7 +300,7 @@ static enum outcome take_message(const struct reply *want, uint16_t type, const 
 static enum outcome ask_once(struct python_parser *p, enum python_ask what, const char *source, size_t len,
                              const struct reply *want, struct err *err)
 {
-    struct deadline limit = deadline_after(p->pid, PYTHON_DEADLINE_MS, PYTHON_PATIENCE_MS);
+    struct deadline limit = deadline_after(p, least(PYTHON_DEADLINE_MS, p->left_ms), PYTHON_PATIENCE_MS);
     struct frame_writer head;
     enum outcome o;
     bool done = false;
@@ -309,7 +324,20 @@ static enum outcome ask_once(struct python_parser *p, enum python_ask what, cons
         if (o == OUTCOME_ANSWER && what != ASK_TREE && type != ANSWER_REFUSED)
             python_cache_put(&p->cache, source, len, type, data, got);
     }
+    if (p->left_ms != INT64_MAX)
+        p->left_ms -= least(used_ms(&limit) - limit.used_ms, p->left_ms);
     return o;
+}
+
+/* Whose fault it is that the time is over: of this piece, of all pieces of the request, or of a busy machine. */
+static int too_late(const struct python_parser *p, struct err *err)
+{
+    if (time_mono_ms() >= p->until_ms)
+        return err_set(err, ERR_UNAVAILABLE, 0, "The Python checker is too busy, try again in a moment");
+    if (p->left_ms <= 0)
+        return err_set(err, ERR_BAD_REQUEST, 0, "there is too much Python code: it could not be checked in time");
+    return err_set(err, ERR_BAD_REQUEST, 0, "the Python code could not be checked within %d seconds",
+                   PYTHON_DEADLINE_MS / 1000);
 }
 
 /* 0 answered (err may hold a refusal), -1 err. */
@@ -320,6 +348,8 @@ static int ask(struct python_parser *p, enum python_ask what, const char *source
 
     if (len > PYTHON_SOURCE_MAX)
         return err_set(err, ERR_BAD_REQUEST, 0, "Python code of more than %u bytes", PYTHON_SOURCE_MAX);
+    if (p->left_ms <= 0 || time_mono_ms() >= p->until_ms)
+        return too_late(p, err);
     for (attempt = 0; attempt < ATTEMPTS; attempt++) {
         enum outcome o;
 
@@ -335,8 +365,7 @@ static int ask(struct python_parser *p, enum python_ask what, const char *source
         if (o == OUTCOME_FAILED)
             return -1;
         if (o == OUTCOME_LATE)
-            return err_set(err, ERR_BAD_REQUEST, 0, "the Python code could not be checked within %d seconds",
-                           PYTHON_DEADLINE_MS / 1000);
+            return too_late(p, err);
     }
     return err_set(err, ERR_BAD_REQUEST, 0, "the Python code is too complex to be checked");
 }

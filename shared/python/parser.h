@@ -1,6 +1,7 @@
 /* shared/python/parser.h -- asks a jailed CPython what a piece of Python is: valid or not, and its shape.
  * The jail (agentsim-pyparse, shared/python/jail/) parses and compiles, never runs or imports. It is started on first
  * use, ends itself after idling, is killed after 2 s of computing on one question and started again when it died.
+ * All questions of one request together have a limit as well, or many slow pieces would hold a worker for minutes.
  * One parser per process; not shared between processes.
  * Failures (-1): ERR_BAD_REQUEST when it is the source's doing (too long, too deep, too slow, kills the jail twice),
  * ERR_UNAVAILABLE when the jail cannot be started, ERR_UPSTREAM when it answers nonsense, ERR_INTERNAL out of memory.
@@ -10,18 +11,25 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "shared/base/err.h"
 
 #define PYTHON_SOURCE_MAX (4u << 20) /* bytes of one source */
 #define PYTHON_DEADLINE_MS 2000      /* of computing for one question */
 #define PYTHON_PATIENCE_MS 10000     /* of waiting, when other processes keep the jail from computing */
+#define PYTHON_REQUEST_MS 10000      /* of computing for all questions of one request */
+#define PYTHON_REQUEST_PATIENCE_MS 30000
 
 struct python_parser; /* opaque; owns the child process */
 
 /* program: path of agentsim-pyparse, copied. Starts nothing yet. */
 int python_parser_new(const char *program, struct python_parser **ret, struct err *err);
 void python_parser_free(struct python_parser *p); /* ends the child; NULL is fine */
+
+/* A request begins: its questions share compute_ms of the jail's time and patience_ms of ours. Too slow code is
+ * ERR_BAD_REQUEST, a jail that does not get to compute ERR_UNAVAILABLE. Before the first call there is no such limit. */
+void python_parser_begin(struct python_parser *p, int64_t compute_ms, int64_t patience_ms);
 
 struct python_function { /* a def at the top level of a source, in order */
     char *name;

@@ -495,6 +495,59 @@ static void a_question_over_two_seconds_is_refused(void **state)
     assert_works(*state);
 }
 
+/* Each of these takes some 100 ms and is unlike all others. */
+static int ask_something_slow(struct python_parser *p, int number, struct err *err)
+{
+    auto_buf struct buf source;
+    struct python_facts f;
+    int i;
+
+    buf_init(&source, PYTHON_SOURCE_MAX);
+    buf_add_fmt(&source, "# %d\n", number);
+    for (i = 0; i < 20000; i++)
+        buf_add_str(&source, "f(a.b)\n");
+    assert_false(buf_failed(&source));
+    if (python_check(p, source.data, source.len, &f, err) < 0)
+        return -1;
+    assert_true(f.valid);
+    python_facts_release(&f);
+    return 0;
+}
+
+static void the_questions_of_a_request_share_their_time(void **state)
+{
+    struct err err = { 0 };
+    int asked = 0;
+
+    assert_works(*state);
+    python_parser_begin(*state, 500, PYTHON_REQUEST_PATIENCE_MS);
+    while (asked < 100 && ask_something_slow(*state, asked, &err) == 0)
+        asked++;
+    assert_in_range(asked, 1, 50);
+    assert_int_equal(err.kind, ERR_BAD_REQUEST);
+    assert_non_null(strstr(err.msg, "too much Python code"));
+    assert_int_equal(ask_something_slow(*state, 200, &err), -1);
+    python_parser_begin(*state, PYTHON_REQUEST_MS, PYTHON_REQUEST_PATIENCE_MS);
+    assert_int_equal(ask_something_slow(*state, 300, &err), 0);
+}
+
+static void a_checker_that_does_not_get_to_work_is_the_services_fault(void **state)
+{
+    struct python_facts f;
+    struct err err = { 0 };
+    int64_t start_ms;
+
+    assert_works(*state);
+    kill(jail_pid(), SIGSTOP);
+    start_ms = time_mono_ms();
+    python_parser_begin(*state, PYTHON_REQUEST_MS, 300);
+    assert_int_equal(python_check(*state, "stopped = 1", 11, &f, &err), -1);
+    assert_int_equal(err.kind, ERR_UNAVAILABLE);
+    assert_true(time_mono_ms() - start_ms < PYTHON_PATIENCE_MS / 2);
+    python_parser_begin(*state, PYTHON_REQUEST_MS, PYTHON_REQUEST_PATIENCE_MS);
+    assert_works(*state);
+}
+
 static void too_long_a_source_is_refused_unread(void **state)
 {
     auto_buf struct buf source;
@@ -666,6 +719,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_walls_stand_before_the_first_question, start, end),
         cmocka_unit_test_setup_teardown(bombs_are_refused_in_time, start, end),
         cmocka_unit_test_setup_teardown(a_question_over_two_seconds_is_refused, start, end),
+        cmocka_unit_test_setup_teardown(the_questions_of_a_request_share_their_time, start, end),
+        cmocka_unit_test_setup_teardown(a_checker_that_does_not_get_to_work_is_the_services_fault, start, end),
         cmocka_unit_test_setup_teardown(too_long_a_source_is_refused_unread, start, end),
         cmocka_unit_test(a_missing_program_is_said),
         cmocka_unit_test_setup_teardown(a_tree_names_every_node_and_its_place, start, end),
