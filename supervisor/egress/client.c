@@ -292,13 +292,13 @@ static void find_server(struct client *c)
     const char *why = egress_refuse_target(&c->egress->setup.policy, t);
 
     if (!c->egress->budget)
-        refuse(c, "the session has used the bytes it may send and receive");
-    else if (why)
+        why = "the session has used the bytes it may send and receive";
+    if (!why && !*t->name)
+        why = judge(c, &t->address, 1);
+    if (why)
         refuse(c, why);
     else if (*t->name)
         to_lookup(c);
-    else if ((why = judge(c, &t->address, 1)))
-        refuse(c, why);
     else
         to_dial(c);
 }

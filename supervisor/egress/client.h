@@ -20,7 +20,9 @@ struct egress {
     struct resolver resolver;
     uint64_t budget; /* bytes left */
     ev_io listener;
-    ev_timer pause; /* the listener rests: no descriptors, or too many connections */
+    ev_timer pause; /* the listener rests: no descriptors, or too many new connections */
+    double may_accept;
+    ev_tstamp accepted_at; /* when may_accept was right */
     struct client *clients;
     unsigned n_clients;
 };

@@ -14,8 +14,11 @@
 #include "supervisor/egress/policy.h"
 #include "supervisor/egress/resolver.h"
 
+#define EGRESS_BURST 256.0
+
 struct egress_limits {
     unsigned connections; /* at once; one more is answered with 503 */
+    double per_second;    /* new ones, after the first EGRESS_BURST; more wait: our work is not on the agent's bill */
     uint64_t bytes;       /* of the session, both directions together */
     double head_s;        /* from accept to the end of a request's head */
     double resolve_s;

@@ -9,6 +9,7 @@
 
 /* Of one session, whatever its agent does. */
 #define CONNECTIONS 64
+#define NEW_PER_S 50.0
 #define BYTES ((uint64_t)2 << 30)
 #define HEAD_S 30.0
 #define RESOLVE_S 15.0
@@ -82,7 +83,7 @@ int way_out_check(const struct config *config, struct err *err)
 int way_out_open(struct way_out *w, struct ev_loop *loop, int listen_fd, const struct config *config, struct err *err)
 {
     struct egress_setup setup = {
-        .limits = { CONNECTIONS, BYTES, HEAD_S, RESOLVE_S, CONNECT_S, LINGER_S },
+        .limits = { CONNECTIONS, NEW_PER_S, BYTES, HEAD_S, RESOLVE_S, CONNECT_S, LINGER_S },
         .lookup = egress_lookup_system,
         .record = on_record,
         .arg = w,

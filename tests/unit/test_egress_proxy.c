@@ -96,7 +96,7 @@ static int open_rig(struct rig *rig, bool listed_only, const struct egress_limit
     rig->server = listen_on(&rig->server_port);
     fd = listen_on(&rig->proxy_port);
     setup.policy.listed_only = listed_only;
-    setup.limits = limits ? *limits : (struct egress_limits){ 8, 1 << 30, 10, 10, 10, 10 };
+    setup.limits = limits ? *limits : (struct egress_limits){ 8, 50, 1 << 30, 10, 10, 10, 10 };
     (void)snprintf(list, sizeof(list),
                    "127.0.0.1:%u,local.example:%u,inner.example:%u,mixed.example:%u,unknown.example:1",
                    rig->server_port, rig->server_port, rig->server_port, rig->server_port);
@@ -507,7 +507,7 @@ static void what_is_no_request_is_told_so(void **state)
 
 static void a_head_that_does_not_come_is_not_waited_for(void **state)
 {
-    const struct egress_limits limits = { 8, 1 << 20, .head_s = 0.2, .resolve_s = 10, .connect_s = 10 };
+    const struct egress_limits limits = { 8, 50, 1 << 20, .head_s = 0.2, .resolve_s = 10, .connect_s = 10 };
     struct rig rig;
     struct buf nothing;
 
@@ -522,7 +522,7 @@ static void a_head_that_does_not_come_is_not_waited_for(void **state)
 
 static void one_connection_too_many_is_told_so(void **state)
 {
-    const struct egress_limits limits = { 3, 1 << 20, 10, 10, 10, 10 };
+    const struct egress_limits limits = { 3, 50, 1 << 20, 10, 10, 10, 10 };
     struct rig rig;
     int clients[3], servers[3], i, more;
 
@@ -549,7 +549,7 @@ static void one_connection_too_many_is_told_so(void **state)
 
 static void a_flood_of_connections_waits_and_is_served(void **state)
 {
-    const struct egress_limits limits = { 1, 1 << 20, 0.1, 10, 10, 10 };
+    const struct egress_limits limits = { 1, 50, 1 << 20, 0.1, 10, 10, 10 };
     struct rig rig;
     int fds[20], i, closed = 0;
     struct buf b;
@@ -572,9 +572,26 @@ static void a_flood_of_connections_waits_and_is_served(void **state)
     close_rig(&rig);
 }
 
+static void new_connections_are_taken_at_a_pace(void **state)
+{
+    const struct egress_limits limits = { 8, 100, 1 << 20, 10, 10, 10, 10 };
+    struct rig rig;
+    int64_t started = time_mono_ms();
+    int i;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, true, &limits), 0);
+    for (i = 0; i < (int)EGRESS_BURST + 50; i++) {
+        close(ask(&rig, "hello\r\n\r\n"));
+        UNTIL(&rig, rig.records > i);
+    }
+    assert_true(time_mono_ms() - started >= 300); /* half a second for the 50, less what came in meanwhile */
+    close_rig(&rig);
+}
+
 static void a_session_that_has_used_its_bytes_is_cut(void **state)
 {
-    const struct egress_limits limits = { 8, 1000, 10, 10, 10, 10 };
+    const struct egress_limits limits = { 8, 50, 1000, 10, 10, 10, 10 };
     struct rig rig;
     struct buf b;
     char text[801];
@@ -676,6 +693,7 @@ int main(void)
         cmocka_unit_test(a_head_that_does_not_come_is_not_waited_for),
         cmocka_unit_test(one_connection_too_many_is_told_so),
         cmocka_unit_test(a_flood_of_connections_waits_and_is_served),
+        cmocka_unit_test(new_connections_are_taken_at_a_pace),
         cmocka_unit_test(a_session_that_has_used_its_bytes_is_cut),
         cmocka_unit_test(ending_the_proxy_ends_what_it_carries),
         cmocka_unit_test(no_memory_ends_a_connection_and_nothing_else),
