@@ -144,8 +144,12 @@ static struct tally tally_of(const struct sessions *ss, const char *actor)
 
 static int over_cap(const struct sessions *ss, struct err *err)
 {
-    return err_set(err, ERR_LIMIT, 0, "You have %lld running session(s) already, which is the most one user may have",
-                   (long long)ss->config->max_sessions_per_actor);
+    long long most = ss->config->max_sessions_per_actor;
+
+    return err_set(err, ERR_LIMIT, 0,
+                   "You have %lld running session%s already, the most that one user may have: stop one, or close its "
+                   "page and wait %lld s",
+                   most, most == 1 ? "" : "s", (long long)ss->config->detach_s);
 }
 
 int sessions_check_cap(const struct sessions *ss, const char *actor, struct err *err)

@@ -41,6 +41,27 @@ static int take_id(struct chat_session *s, const struct buf *answer, struct err 
     return 0;
 }
 
+/* What the person at this terminal can do about a refusal; "" where the sentence says it all. */
+static const char *cure(long status)
+{
+    switch (status) {
+    case 401:
+        return "; --github-session takes the id of a sign-in";
+    case 429:
+        return "; agentsim sessions lists what runs, agentsim kill ends it";
+    default:
+        return "";
+    }
+}
+
+static int unreachable(struct err *err)
+{
+    struct err cause = *err;
+
+    return err_set(err, cause.kind, 0,
+                   "%s; is the service running there? make up starts it, --url names another address", cause.msg);
+}
+
 int chat_session_start(struct chat_session *s, const cJSON *request, struct err *err)
 {
     char *body = cJSON_PrintUnformatted(request);
@@ -59,11 +80,11 @@ int chat_session_start(struct chat_session *s, const cJSON *request, struct err 
         done = http_ask(&r, &status, &answer, err);
     cJSON_free(body);
     if (done < 0)
-        return -1;
+        return err->kind == ERR_UNAVAILABLE ? unreachable(err) : -1;
     if (status == 200)
         return take_id(s, &answer, err);
     http_error_text(status, &answer, said, sizeof(said));
-    return err_set(err, ERR_BAD_REQUEST, 0, "%s", said);
+    return err_set(err, ERR_BAD_REQUEST, 0, "%s%s", said, cure(status));
 }
 
 int chat_session_end(const struct chat_session *s, struct err *err)

@@ -125,12 +125,20 @@ def test_a_refused_session_says_why():
     assert len(service.requests) == 1
 
 
+@pytest.mark.parametrize("status, cure", [(429, "agentsim sessions lists what runs"), (401, "--github-session")])
+def test_a_refusal_names_what_helps(status, cure):
+    with FakeService(echo, refuse=(status, {"detail": "Not now"})) as service:
+        done = chat(service)
+    assert done.returncode == 1
+    assert f"Not now (HTTP {status}); {cure}" in done.stderr
+
+
 def test_a_service_that_is_not_there_is_said():
     with FakeService(echo) as service:
         pass
     done = chat(service)
     assert done.returncode == 1
-    assert service.url in done.stderr
+    assert service.url in done.stderr and "is the service running there? make up starts it" in done.stderr
 
 
 def test_an_agent_that_does_not_start_ends_with_its_words():
