@@ -136,6 +136,7 @@ static void on_child(struct ev_loop *loop, ev_child *w, int events)
     (void)events;
     ev_child_stop(loop, w);
     h->agent.child_gone = true;
+    h->agent.status = w->rstatus;
     if (h->config.sandbox == SANDBOX_OFF)
         agent_kill(h); /* others of its user may live on */
     check_gone(h);

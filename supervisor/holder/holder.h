@@ -59,6 +59,7 @@ struct agent {
     ev_child child;
     ev_timer harder;
     bool forked, child_gone, running; /* running: the interpreter was executed */
+    int status;                       /* of the child, once it has gone */
     bool unreadable;                  /* pipe at its end */
     bool ended;                       /* end holds its report */
     struct pid1_report end;

@@ -265,7 +265,9 @@ static void reason_of_end(struct holder *h)
     int status = a->end.value;
     uint32_t limit_ms = (uint32_t)(h->config.rlimit_cpu_s * 1000);
 
-    if (!a->ended || a->end.kind != PID1_ENDED) {
+    if (!a->running) {
+        h->reason = HOLD_REASON_START_FAILED;
+    } else if (!a->ended || a->end.kind != PID1_ENDED) {
         h->reason = HOLD_REASON_SIGNALED; /* the sandbox itself was ended from outside */
         h->code = SIGKILL;
     } else if (WIFEXITED(status)) {
@@ -308,8 +310,10 @@ static void tell_worker(struct holder *h, const struct err *start_error)
         err_set(&err, ERR_UNAVAILABLE, h->agent.end.value, "start the interpreter inside the sandbox");
     else if (h->agent.ended && h->agent.end.kind == PID1_DEAF)
         err_set(&err, ERR_UNAVAILABLE, h->agent.end.value, "listen for the egress proxy inside the sandbox");
+    else if (h->tail.len)
+        err_set(&err, ERR_UNAVAILABLE, 0, "the sandbox could not be built: %.300s", h->tail.data);
     else
-        err_set(&err, ERR_UNAVAILABLE, 0, "the sandbox could not be built: %.300s", h->tail.data ? h->tail.data : "");
+        err_set(&err, ERR_UNAVAILABLE, 0, "the sandbox could not be built (wait status 0x%x)", h->agent.status);
     log_error("%s", err.msg);
     bundle_failed(h, &err);
 }
@@ -318,7 +322,7 @@ void session_agent_gone(struct holder *h, const struct err *start_error)
 {
     if (!h->ending)
         reason_of_end(h);
-    if (!h->agent.running)
+    if (!h->agent.running && (!h->ending || h->reason == HOLD_REASON_START_FAILED))
         tell_worker(h, start_error);
     if (h->phase == HOLD_STARTING && (!h->ending || h->reason == HOLD_REASON_START_FAILED))
         tell_start_failed(h, start_error);

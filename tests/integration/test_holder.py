@@ -4,8 +4,10 @@ import json
 import os
 import pathlib
 import select
+import shutil
 import struct
 import subprocess
+import tempfile
 import time
 
 import pytest
@@ -228,16 +230,37 @@ def test_an_agent_sees_and_may_only_what_the_plan_says(holder):
 
 
 def test_twenty_silent_agents_start_and_leave_nothing(slots):
-    holders = [slots.start(n) for n in range(20)]
-    controls = [h.control() for h in holders]
+    with contextlib.ExitStack() as ends:
+        holders = []
+        for n in range(20):
+            holders.append(slots.start(n))
+            ends.callback(slots.stop, n)
+            ends.enter_context(holders[-1].control())
+        for h in holders:
+            h.run({"agent.py": "import time\ntime.sleep(600)"})
+        assert all(len(h.processes()) == 4 for h in holders)  # holder, bubblewrap, PID 1, interpreter
     for h in holders:
-        h.run({"agent.py": "import time\ntime.sleep(600)"})
-    assert all(len(h.processes()) == 4 for h in holders)  # holder, bubblewrap, PID 1, interpreter
-    for h in holders:
-        slots.stop(h.slot)
         assert h.processes() == [] and not h.dir.exists() and not h.path.exists()
-    for c in controls:
-        c.close()
+
+
+def test_a_sandbox_that_cannot_be_built_is_told_to_all():
+    programs = pathlib.Path(tempfile.mkdtemp(prefix="agentsim-programs-", dir="/tmp"))
+    programs.chmod(0o755)
+    shutil.copy(wire.BUILD / "bin" / "agentsim-holder", programs)
+    (programs / "agentsim-pid1").write_text("#!/nonexistent\n")
+    (programs / "agentsim-pid1").chmod(0o755)
+    with Slots(UID + 40, AGENT_SIMULATOR_PROGRAM_DIR=str(programs)) as slots:
+        holder = slots.start(0)
+        with holder.control() as control:
+            with pytest.raises(Failed, match="could not be built: bwrap: execvp") as caught:
+                holder.run({"agent.py": "print('never')"})
+            assert caught.value.kind == 10  # unavailable
+            with holder.attach() as browser:
+                frames = browser.rest()
+            assert "could not be started" in frames[-1]["message"] and browser.exit == ("start-failed", 0)
+            assert control.gone() == ("start-failed", 0)
+        slots.stop(0)
+    shutil.rmtree(programs)
 
 
 # ---- talking --------------------------------------------------------------------------------------------------------
