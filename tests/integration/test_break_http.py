@@ -1,11 +1,14 @@
 """Requests made to hold a worker: each is over in a bounded time, and others are answered."""
 import contextlib
-import json
-import threading
+import select
+import socket
 import time
 
 import pytest
 
+from tests.support.stack import wait_until
+
+SETTINGS = {"AGENT_SIMULATOR_WORKERS": "2"}
 VALIDATE = "/besser_api/simulation/validate"
 SESSIONS = "/besser_api/simulation/sessions"
 
@@ -39,3 +42,49 @@ def test_many_slow_pieces_of_python_do_not_hold_a_worker_for_minutes(stack, path
     assert time.monotonic() - began < 35
     assert "too much Python code" in reply.body.decode()
     assert (reply.status, reply.json().get("valid")) == ((200, False) if path == VALIDATE else (400, None))
+
+
+WRITE_BIG_FILES = """def fill(session):
+    take = __builtins__["open"] if isinstance(__builtins__, dict) else __builtins__.open
+    block = take("/dev/urandom", "rb").read(90000000)
+    for i in range(4):
+        take("big%d" % i, "wb").write(block)
+    session.reply("written")
+"""
+
+
+def open_download(stack, path):
+    """A reader that asks and then takes next to nothing."""
+    reader = socket.socket()
+    reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    reader.connect(("127.0.0.1", stack.port))
+    reader.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    reader.settimeout(30)
+    return reader
+
+
+def test_slow_readers_of_archives_hold_no_worker_and_are_few(stack):
+    body = {"id": "b", "owner": "s", "name": WRITE_BIG_FILES, "code": WRITE_BIG_FILES, "type": "AgentStateBody",
+            "actionType": "CustomCodeAction"}
+    request = diagram_with({"b": body})
+    request["model"]["elements"]["s"]["actions"] = ["b"]
+    session = stack.create(request)
+    with stack.talk(session) as talk:
+        assert talk.reply() == "written"
+    with contextlib.ExitStack() as readers:
+        def slow():
+            return readers.enter_context(open_download(stack, f"{SESSIONS}/{session}/archive"))
+
+        first = [slow() for _ in range(2)]
+        wait_until(lambda: select.select(first, [], [], 0)[0] == first, 60, "both are being answered")
+        refused = slow()
+        assert refused.recv(12) == b"HTTP/1.1 503"
+        wait_until(lambda: health_within(stack, 1), 60, "the workers are free again while nobody reads")
+    assert stack.end(session).status == 200
+    stack.assert_clean()
+
+
+def health_within(stack, seconds):
+    with contextlib.suppress(OSError):
+        return stack.get("/health", timeout=seconds).status == 200
+    return False
