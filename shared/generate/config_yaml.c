@@ -231,6 +231,8 @@ bool config_line_opens(const struct config_line *l)
         return false;
     while (s < end && word_char(*s))
         s++;
+    for (; s < end && (*s == ' ' || *s == '\t'); s++)
+        ;
     if (s == end || *s != ':')
         return false;
     for (s++; s < end && (*s == ' ' || *s == '\t'); s++)

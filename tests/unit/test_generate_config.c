@@ -95,6 +95,7 @@ static void sqlite_items_name_their_file(void **state)
         { "- x:\n\n    dialect: 'sqlite'\n\n    database: a\n    database: b",
           "- x:\n\n    dialect: 'sqlite'\n\n    file: a\n    database: b" },
         { "  -  x:  \n   database: a\n   dialect: sqlite\n", "  -  x:  \n   file: a\n   dialect: sqlite\n" },
+        { "- x \t:\n   dialect : sqlite\n   database: a\n", "- x \t:\n   dialect : sqlite\n   file: a\n" },
         { "- x:\n    dialect: sqlite\n    file: b\n    database: a\n", NULL },
         { "- x:\n    dialect: postgresql\n    database: a\n", NULL },
         { "- x:\n    database: a\ndialect: sqlite\n", NULL },
