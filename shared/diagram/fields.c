@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <unictype.h>
+
 #include "shared/base/mem.h"
 #include "shared/base/str.h"
 #include "shared/diagram/reader.h"
 #include "shared/diagram/text.h"
 #include "shared/json/json.h"
 
+#define NUMBER_TEXT_MAX 4400         /* Python reads no longer numbers */
 #define EXACT_MAX 9007199254740992.0 /* 2^53: whole numbers up to here are exact */
 
 bool value_is_empty(const cJSON *v)
@@ -41,18 +44,46 @@ static int64_t clamp_int(double d)
     return d <= -9223372036854775808.0 ? INT64_MIN : (int64_t)d;
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* A number as Python's int() and float() read it, spelled as C does: trimmed, digits of every script as ASCII, without
+ * underscores between two digits. Anything else that C would not know stays in the way. Empty when it is too long. */
+static void plain_number(const char *s, char out[static NUMBER_TEXT_MAX])
+{
+    size_t len, width, n = 0;
+    bool underscore = false;
+
+    for (s = text_trim_span(s, &len); len && n < NUMBER_TEXT_MAX - 2; s += width, len -= width) {
+        int32_t cp = utf8_decode(s, len, &width);
+        int digit = cp < 0 ? -1 : uc_decimal_value((ucs4_t)cp);
+
+        if (underscore && digit < 0)
+            break;
+        underscore = cp == '_' && n && is_digit(out[n - 1]);
+        if (!underscore)
+            out[n++] = digit >= 0 ? (char)('0' + digit) : cp > 0 && cp < 0x80 ? (char)cp : '?';
+    }
+    out[len ? 0 : n] = '\0';
+    if (underscore)
+        out[0] = '\0';
+}
+
 /* Optional sign and digits with white space around. Numbers beyond 64 bits become the nearest that
  * fits. */
-static bool text_int(const char *s, int64_t *ret)
+static bool text_int(const char *text, int64_t *ret)
 {
-    size_t len, i;
+    char s[NUMBER_TEXT_MAX];
+    size_t i;
     bool minus, digits = false;
     int64_t v = 0;
 
-    s = text_trim_span(s, &len);
-    minus = len && s[0] == '-';
-    for (i = len && (s[0] == '-' || s[0] == '+'); i < len; i++) {
-        if (s[i] < '0' || s[i] > '9')
+    plain_number(text, s);
+    minus = s[0] == '-';
+    for (i = s[0] == '-' || s[0] == '+'; s[i]; i++) {
+        if (!is_digit(s[i]))
             return false;
         digits = true;
         if (__builtin_mul_overflow(v, 10, &v) || __builtin_sub_overflow(v, s[i] - '0', &v))
@@ -79,8 +110,7 @@ bool value_int(const cJSON *v, int64_t *ret)
 
 bool value_float(const cJSON *v, double *ret)
 {
-    char *text;
-    int rc;
+    char text[NUMBER_TEXT_MAX];
 
     if (cJSON_IsBool(v)) {
         *ret = cJSON_IsTrue(v);
@@ -90,12 +120,10 @@ bool value_float(const cJSON *v, double *ret)
         *ret = v->valuedouble;
         return isfinite(v->valuedouble);
     }
-    if (!cJSON_IsString(v) || strlen(v->valuestring) > 400)
+    if (!cJSON_IsString(v))
         return false;
-    text = text_trim(v->valuestring);
-    rc = text ? str_to_double(text, ret) : -1;
-    mem_free(text);
-    return rc == 0;
+    plain_number(v->valuestring, text);
+    return str_to_double(text, ret) == 0;
 }
 
 static char *number_text(double d)

@@ -66,6 +66,12 @@ static void whole_numbers_come_from_numbers_and_digits(void **state)
         { "\"1.5\"", false, 0 },
         { "\"1 2\"", false, 0 },
         { "\"0x10\"", false, 0 },
+        { "\"1_000\"", true, 1000 },
+        { "\"\\u0663\\uff14\"", true, 34 },
+        { "\"_1\"", false, 0 },
+        { "\"1_\"", false, 0 },
+        { "\"1__0\"", false, 0 },
+        { "\"\\u00b2\"", false, 0 },
         { "[1]", false, 0 },
         { "{}", false, 0 },
     };
@@ -90,10 +96,24 @@ static void fractions_are_finite_or_nothing(void **state)
         bool is;
         double value;
     } rows[] = {
-        { "0.5", true, 0.5 },  { "3", true, 3 },          { "\" 1e2 \"", true, 100 }, { "\"-0.25\"", true, -.25 },
-        { "true", true, 1 },   { "\"nan\"", false, 0 },   { "\"inf\"", false, 0 },    { "\"-Infinity\"", false, 0 },
-        { "1e999", false, 0 }, { "\"\"", false, 0 },      { "\"1,5\"", false, 0 },    { "null", false, 0 },
-        { "[]", false, 0 },    { "\"1e400\"", false, 0 },
+        { "0.5", true, 0.5 },
+        { "3", true, 3 },
+        { "\" 1e2 \"", true, 100 },
+        { "\"-0.25\"", true, -.25 },
+        { "true", true, 1 },
+        { "\"nan\"", false, 0 },
+        { "\"inf\"", false, 0 },
+        { "\"-Infinity\"", false, 0 },
+        { "1e999", false, 0 },
+        { "\"\"", false, 0 },
+        { "\"1,5\"", false, 0 },
+        { "null", false, 0 },
+        { "[]", false, 0 },
+        { "\"1e400\"", false, 0 },
+        { "\"1_0.2_5\"", true, 10.25 },
+        { "\"\\u0661.5\"", true, 1.5 },
+        { "\"1_.5\"", false, 0 },
+        { "\"1._5\"", false, 0 },
     };
     size_t i;
 
