@@ -112,6 +112,9 @@ class FakeService:
         if method == "DELETE":
             session.ended = True
             return json_reply(200, {"ok": True})
+        if method == "GET" and rest is None:
+            return json_reply(200, {"sessionId": session.id, "state": "attached", "startedAt": "2026-01-31T12:00:00.000Z",
+                                    "expiresAt": None, "attached": True, "framesSent": len(session.frames), "exit": None})
         if rest == "/files":
             return json_reply(200, session.files)
         if rest == "/archive" and self.archive:

@@ -123,6 +123,7 @@ def test_a_refused_start_is_explained(console, service, status, detail, shown):
     for number, text in enumerate(shown):
         expect(problems.nth(number)).to_contain_text(text)
     expect(console.get_by_test_id("status")).to_have_text("No session")
+    expect(console.get_by_test_id("chat")).to_contain_text("What stopped it is said on the left")
     expect(console.get_by_test_id("start")).to_be_enabled()
 
 
@@ -143,4 +144,6 @@ def test_keys_go_with_the_start_and_nowhere_else(talking, service):
     starts = [body for method, path, body in service.requests if path.endswith("/sessions") and method == "POST"]
     assert "credentials" not in starts[0]
     assert starts[1]["credentials"] == {"openAiApiKey": "sk-secret"}
-    assert page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])") == '[{},{},""]'
+    assert page.evaluate("JSON.stringify([{...localStorage}, document.cookie])") == '[{},""]'
+    kept = json.loads(page.evaluate("sessionStorage.getItem('agentsim.session')"))  # for a reload: no diagram, no key
+    assert kept == {"id": service.newest.id, "shown": {"title": "Doorman", "states": ["greet", "talk"], "initial": "greet"}}

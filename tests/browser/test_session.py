@@ -201,6 +201,35 @@ def test_a_broken_connection_is_resumed_without_loss(talking):
     assert session.auths[-1]["received"] == 6
 
 
+def test_a_reload_goes_on_with_the_session(talking, service):
+    page, session = talking
+    session.enter("greet")
+    session.say("one")
+    expect(page.get_by_test_id("agent-message")).to_have_count(1)
+    page.reload()
+    wait_until(lambda: len(session.auths) == 2, 10, "the new page signs in")
+    assert session.auths[-1]["received"] == 0
+    session.say("two")
+    expect(page.get_by_test_id("agent-message").locator(".text")).to_have_text(["one", "two"])
+    expect(page.get_by_test_id("current-state")).to_have_text("greet")
+    expect(page.get_by_test_id("event")).to_contain_text("loaded again")
+    expect(page.get_by_test_id("agent-title")).to_have_text("Doorman")
+    expect(page.get_by_test_id("restart")).to_be_disabled()  # the diagram is not kept
+    page.get_by_test_id("example").first.click()
+    page.get_by_test_id("start").click()
+    wait_until(lambda: len(service.sessions) == 2, 10, "a second session")
+    assert session.ended
+
+
+def test_a_reload_after_the_end_starts_empty(talking, service):
+    page, session = talking
+    assert page.evaluate("sessionStorage.length") == 1
+    session.ended = True
+    page.reload()
+    expect(status(page)).to_have_text("No session")
+    assert page.evaluate("sessionStorage.length") == 0
+
+
 def test_lost_frames_are_told_and_not_counted(talking):
     page, session = talking
     session.push({"type": "replay_gap", "lost": 7})

@@ -8,6 +8,7 @@ import { byId, copyText, show, spoken } from "./dom.js";
 import { Files } from "./files.js";
 import { Frames } from "./frames.js";
 import { isObject } from "./json.js";
+import { forgetSession, keepSession, keptSession } from "./kept.js";
 import { Lifetime } from "./lifetime.js";
 import { Output } from "./output.js";
 import { Conversation } from "./session.js";
@@ -51,6 +52,22 @@ class Console {
     byId("stop").addEventListener("click", () => this.#stop());
     byId("reconnect").addEventListener("click", () => this.#conversation?.retry());
     byId("session-id").addEventListener("click", (event) => copyText(this.#conversation?.id ?? "", event.currentTarget));
+    this.#goOn();
+  }
+
+  /** After a reload: the session that this tab had, if it is still there. Its frames are told again from the first. */
+  async #goOn() {
+    const kept = keptSession();
+    if (!kept)
+      return;
+    await this.#whileBusy(async () => {
+      if (!(await this.#exists(kept.id))) {
+        forgetSession();
+        return;
+      }
+      this.#clearPanes(kept.shown);
+      this.#begin(kept.id, true);
+    });
   }
 
   async #validate() {
@@ -62,10 +79,13 @@ class Console {
     await this.#whileBusy(async () => {
       await this.#endCurrent("Restarting");
       this.source.clearVerdict();
-      this.#clearPanes(request);
+      const { states, initial } = summarize(request);
+      const shown = { title: spoken(request.title), states, initial };
+      this.#clearPanes(shown);
       this.#status("starting", "Asking for a session");
       const { sessionId } = await this.api.start(this.source.withKeys(request));
       this.#running = request;
+      keepSession(sessionId, shown);
       this.#begin(sessionId);
     });
   }
@@ -110,23 +130,24 @@ class Console {
     if (error.requestId && error.status >= 500)
       lines.push(`Request ${error.requestId}`);
     this.source.problems(lines, heading);
-    if (byId("badge").dataset.state === "starting")
+    if (byId("badge").dataset.state === "starting") {
       this.#status("idle", "");
+      this.chat.clear("There is no session. What stopped it is said on the left.");
+    }
   }
 
-  #clearPanes(request) {
+  #clearPanes({ title, states, initial }) {
     this.chat.clear("The agent is about to speak.");
     this.output.clear();
     this.frames.clear();
-    const summary = summarize(request);
-    this.trace.reset(summary.states, summary.initial);
+    this.trace.reset(states, initial);
     show(byId("agent-state"), false);
-    byId("agent-title").textContent = spoken(request.title);
-    document.title = `${spoken(request.title)} · agentsim`;
+    byId("agent-title").textContent = title;
+    document.title = `${title} · agentsim`;
   }
 
-  #begin(id) {
-    const conversation = new Conversation(id, this.api.githubSession, () => this.#exists(id));
+  #begin(id, again = false) {
+    const conversation = new Conversation(id, this.api.githubSession, () => this.#exists(id), again);
     this.#conversation = conversation;
     const mine = (handler) => (event) => { if (this.#conversation === conversation) handler(event.detail); };
     conversation.addEventListener("status", mine(({ state, text }) => this.#changed(state, text)));
@@ -153,6 +174,7 @@ class Console {
   #changed(state, text) {
     this.#status(state, text);
     if (state === "ended") {
+      forgetSession();
       this.lifetime.stop();
       this.trace.end();
       show(byId("agent-state"), false);

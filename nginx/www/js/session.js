@@ -56,11 +56,15 @@ export class Conversation extends EventTarget {
   #timer = null;
   #tries = 0;
   #opened = false;
+  #again = false;
   #exit = null;
   #failed = false;
 
-  constructor(id, githubSession, sessionExists) {
+  /** `again`: a page before this one had the session; everything it got is asked for once more. */
+  constructor(id, githubSession, sessionExists, again = false) {
     super();
+    this.#again = again;
+    this.#opened = again;
     this.id = id;
     this.githubSession = githubSession;
     this.sessionExists = sessionExists;
@@ -148,8 +152,10 @@ export class Conversation extends EventTarget {
     clearTimeout(this.#timer);
     if (frame.resumed === true && Number.isInteger(frame.from))
       this.received = frame.from - 1;
-    const text = !this.#opened ? "Connected" : frame.resumed === true
-      ? "Connected again, nothing was lost" : "Connected again; what was said in between may be missing";
+    const text = !this.#opened ? "Connected" : this.#again
+      ? "The page was loaded again. What you said before is not shown." : frame.resumed === true
+        ? "Connected again, nothing was lost" : "Connected again; what was said in between may be missing";
+    this.#again = false;
     this.#opened = true;
     this.#tries = 0;
     this.#setState("live", text);
