@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import json
 import keyword
 import math
 import re
@@ -224,7 +225,7 @@ FAULTS = (
           lambda v: any(changed_by_folding(text) for text in v.texts), same_when_folded,
           samples=("text_compatible", "text_astral", "text_controls")),
     Fault("2.2", "half a character is an internal error",
-          lambda v: any("\ud800" <= c <= "\udfff" for text in v.texts for c in text), anything,
+          lambda v: re.search("[\ud800-\udfff]", json.dumps(v.request, ensure_ascii=False)), anything,
           refusal="UnicodeEncodeError", samples=("text_surrogates",)),
     Fault("V1", "the title is pasted into a literal and a comment",
           lambda v: re.search(r"['\\\n\r]", v.request["title"]), lambda path, *_: path in (LOAD, "agent.name"), samples=("title_any",)),

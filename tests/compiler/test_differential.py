@@ -53,7 +53,9 @@ def test_better_only_where_the_reference_is_known_to_be_wrong(oddity, reference,
 
 @pytest.mark.parametrize("seed", harness.seeds(8, salt=3))
 def test_everything_difficult_at_once_is_explained(seed, reference, dumper, tmp_path):
-    check(seed, tuple(ODDITIES), reference_faults.FAULTS, reference, dumper, tmp_path)
+    """But half characters, which end the reference before anything else can show."""
+    oddities = tuple(oddity for oddity in ODDITIES if oddity != "text_surrogates")
+    check(seed, oddities, reference_faults.FAULTS, reference, dumper, tmp_path)
 
 
 @pytest.mark.parametrize("seed", harness.seeds(10, salt=4))
