@@ -24,6 +24,8 @@ fill() {
 }
 
 script=$(
+    # "off" takes no name of a format behind it
+    [ "${ACCESS_LOG:-}" != off ] || echo 's|access_log @ACCESS_LOG@ agentsim;|access_log off;|'
     fill RUNTIME_DIR "${RUNTIME_DIR:-/run/agentsim}"
     fill STATE_DIR "$state"
     fill WWW_DIR "${WWW_DIR:-/opt/agentsim/www}"

@@ -105,6 +105,13 @@ def test_only_root_installs_the_runtime(tmp_path):
     assert done.returncode == 1 and done.stderr.endswith("which needs root: run this as root\n")
 
 
+def test_nginx_can_go_without_an_access_log():
+    done = run(ROOT / "nginx" / "render.sh", "-", env=os.environ | {"ACCESS_LOG": "off"})
+    assert (done.returncode, done.stderr) == (0, "") and "\n    access_log off;\n" in done.stdout
+    assert "access_log /tmp/a.log agentsim;" in run(ROOT / "nginx" / "render.sh", "-", env=os.environ | {
+        "ACCESS_LOG": "/tmp/a.log"}).stdout
+
+
 # A stand-in for the keeper: starts nginx with a configuration that answers like the service.
 KEEPER = r"""
 #include <signal.h>
