@@ -105,9 +105,9 @@ static uint32_t verdict(const struct buf *program, const struct seccomp_data *da
 }
 
 /* What the table says, read the simple way. */
-static bool test_holds(const struct seccomp_test *t, const uint64_t *args)
+static bool test_holds(const struct seccomp_test *t, const struct seccomp_data *d)
 {
-    uint32_t v = (uint32_t)args[t->arg];
+    uint32_t v = (uint32_t)d->args[t->arg];
     size_t i;
 
     switch (t->kind) {
@@ -132,7 +132,7 @@ static bool rule_holds(const struct seccomp_rule *r, const struct seccomp_data *
     if (seccomp_number(r->call) != d->nr)
         return false;
     for (i = 0; i < SECCOMP_TESTS_MAX; i++)
-        if (!test_holds(&r->tests[i], (const uint64_t *)d->args))
+        if (!test_holds(&r->tests[i], d))
             return false;
     return true;
 }
