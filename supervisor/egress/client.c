@@ -141,6 +141,7 @@ static void on_pump_over(void *arg, enum pump_end how)
         [PUMP_BUDGET] = "cut: the session has used its bytes",
         [PUMP_QUIET] = "cut: one side had closed and the other stayed quiet",
         [PUMP_MALFORMED] = "cut: the body of the request is malformed",
+        [PUMP_NOMEM] = "cut: out of memory",
     };
     struct client *c = arg;
 
@@ -175,12 +176,15 @@ static void to_relay(struct client *c)
     tune(c->fd);
     tune(c->server);
     c->outcome = EGRESS_CARRIED;
+    egress_answer_init(&c->answer);
+    c->pump.body = r->tunnel ? NULL : &r->body;
+    c->pump.answer = r->tunnel ? NULL : &c->answer;
     c->pump.budget = &c->egress->budget;
     c->pump.linger_s = c->egress->setup.limits.linger_s;
     c->pump.over = on_pump_over;
     c->pump.arg = c;
-    if (buf_failed(&established) || pump_start(&c->pump, c->egress->loop, c->fd, c->server, &r->head, &established,
-                                               r->tunnel ? NULL : &r->body) < 0) {
+    if (buf_failed(&established) ||
+        pump_start(&c->pump, c->egress->loop, c->fd, c->server, &r->head, &established) < 0) {
         remember(c, EGRESS_FAILED, "out of memory");
         client_end(c);
         return;
@@ -446,6 +450,7 @@ void client_end(struct client *c)
     record(c);
     resolver_cancel(c->query);
     pump_release(&c->pump);
+    egress_answer_release(&c->answer);
     cleanup_fd_close(&c->fd);
     cleanup_fd_close(&c->server);
     if (c->parsed)

@@ -55,6 +55,7 @@ struct client {
     struct address found[EGRESS_ADDRESSES_MAX];
     size_t n_found, tried;
     struct pump pump;
+    struct egress_answer answer;
     uint64_t first_up; /* of the body, with the head */
 
     enum egress_outcome outcome;

@@ -144,6 +144,38 @@ static ssize_t keep_body(struct pump_way *w, const char *data, size_t len)
     return w->body ? egress_body_take(w->body, data, len) : (ssize_t)len;
 }
 
+/* What waits to be sent becomes what out holds. */
+static int replace(struct pump_way *w, const struct buf *out)
+{
+    char *larger = w->data;
+
+    if (buf_failed(out) || (out->len > w->cap && !(larger = mem_resize(w->data, out->len, 1))))
+        return -1;
+    w->data = larger;
+    w->cap = out->len > w->cap ? out->len : w->cap;
+    w->len = out->len;
+    if (out->len)
+        memcpy(w->data, out->data, out->len);
+    return 0;
+}
+
+/* n bytes were read into the buffer, which is empty but for them; 0 at the end of the stream. */
+static int rewrite(struct pump_way *w, size_t n)
+{
+    auto_buf struct buf out;
+
+    buf_init(&out, 2 * (EGRESS_ANSWER_HEAD_MAX + PUMP_BUFFER));
+    if (!w->answer || w->answer->done) {
+        w->len = n ? n : w->len;
+        return 0;
+    }
+    if (n)
+        egress_answer_take(w->answer, w->data, n, &out);
+    else
+        egress_answer_end(w->answer, &out);
+    return replace(w, &out);
+}
+
 static void take(struct pump_way *w, ssize_t n)
 {
     struct pump *p = w->pump;
@@ -161,7 +193,10 @@ static void take(struct pump_way *w, ssize_t n)
         end(p, PUMP_MALFORMED);
         return;
     }
-    w->len = (size_t)kept;
+    if (rewrite(w, (size_t)kept) < 0) {
+        end(p, PUMP_NOMEM);
+        return;
+    }
     progress(p);
     flow(w);
 }
@@ -191,6 +226,8 @@ static void on_readable(struct ev_loop *loop, ev_io *io, int events)
     w->ended = true;
     if (w->body) /* gone in the middle of its request */
         end(w->pump, PUMP_BROKEN);
+    else if (rewrite(w, 0) < 0)
+        end(w->pump, PUMP_NOMEM);
     else
         flow(w);
 }
@@ -220,7 +257,7 @@ static int init_way(struct pump *p, struct pump_way *w, int from, int to, const 
 }
 
 int pump_start(struct pump *p, struct ev_loop *loop, int client, int server, const struct buf *first_up,
-               const struct buf *first_down, struct egress_body *body)
+               const struct buf *first_down)
 {
     p->loop = loop;
     p->half_closed = p->broken = false;
@@ -234,7 +271,8 @@ int pump_start(struct pump *p, struct ev_loop *loop, int client, int server, con
         p->loop = NULL;
         return -1;
     }
-    p->up.body = body;
+    p->up.body = p->body;
+    p->down.answer = p->answer;
     /* from the loop: whoever starts a pump is not told of its end before this call returns */
     ev_io_start(loop, p->up.len ? &p->up.writer : &p->up.reader);
     ev_io_start(loop, p->down.len ? &p->down.writer : &p->down.reader);

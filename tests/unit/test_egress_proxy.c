@@ -275,7 +275,7 @@ static void a_request_reaches_its_server_and_the_answer_its_client(void **state)
     assert_null(strstr(at_server.data, "elsewhere"));
     close(server);
     answer = answer_to(&rig, client);
-    assert_string_equal(answer.data, "HTTP/1.1 200 OK\r\n\r\nbody");
+    assert_string_equal(answer.data, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nbody");
     UNTIL(&rig, rig.records == 1);
     assert_int_equal(rig.up, 4 + strlen("GET http://x/ HTTP/1.1\r\n\r\n"));
     buf_release(&answer);

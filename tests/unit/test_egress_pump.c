@@ -41,13 +41,14 @@ static int start(struct rig *r, struct egress_body *body, const char *up, const 
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, r->server), 0);
     r->pump.budget = &r->budget;
     r->pump.linger_s = 0.1;
+    r->pump.body = body;
     r->pump.over = on_over;
     r->pump.arg = r;
     buf_init(&first_up, 1000);
     buf_init(&first_down, 1000);
     buf_add_str(&first_up, up);
     buf_add_str(&first_down, down);
-    e = pump_start(&r->pump, r->loop, r->client[1], r->server[1], &first_up, &first_down, body);
+    e = pump_start(&r->pump, r->loop, r->client[1], r->server[1], &first_up, &first_down);
     buf_release(&first_up);
     buf_release(&first_down);
     return e;
