@@ -1,8 +1,11 @@
 """Requests made to hold a worker: each is over in a bounded time, and others are answered."""
+import collections
 import contextlib
+import resource
 import select
 import socket
 import time
+import uuid
 
 import pytest
 
@@ -88,3 +91,18 @@ def health_within(stack, seconds):
     with contextlib.suppress(OSError):
         return stack.get("/health", timeout=seconds).status == 200
     return False
+
+
+def test_one_address_cannot_shut_out_others_with_sockets(stack):
+    handshake = (f"GET /besser_api/simulation/{uuid.uuid4()}/ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n"
+                 "Connection: Upgrade\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 4096)), hard))
+    answers = collections.Counter()
+    with contextlib.ExitStack() as sockets:
+        for _ in range(1200):
+            one = sockets.enter_context(socket.create_connection(("127.0.0.1", stack.port), 20))
+            one.sendall(handshake.encode())
+            answers[one.recv(12)] += 1
+        assert stack.get("/health", timeout=5).status == 200
+    assert answers == {b"HTTP/1.1 101": 1000, b"HTTP/1.1 503": 200}
