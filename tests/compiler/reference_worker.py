@@ -59,7 +59,7 @@ def generate(request, out):
     config = request.get("config") or {}
     agent = process_agent_diagram({**request, "config": config})
     check_code(agent)
-    config_yaml = request.get("configYaml")
+    config_yaml = request["configYaml"] if isinstance(request.get("configYaml"), str) else None
     BAFGenerator(agent, output_dir=out, config=config, generation_mode=GenerationMode.CODE_ONLY,
                  config_yaml=config_yaml, test_mode=True).generate()
 

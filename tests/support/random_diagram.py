@@ -13,7 +13,7 @@ import json
 import random
 import sys
 
-from tests.support import random_text
+from tests.support import loose_ends, random_text
 from tests.support.random_pieces import CONDITIONS, CONFIG_YAML, CUSTOM_CODE, FILE_TYPES, GUI_MODELS, PROVIDERS, TOOLS
 
 # What build() can be asked for beyond the tame language. tests/compiler/reference_faults.py says what the reference
@@ -55,6 +55,8 @@ ODDITIES = {
     "personalization": "a personalization mapping",
     "ollama_urls": "an Ollama LLM with its own base_url",
     "no_llm": "actions of an LLM without any LLM",
+    "settings": "settings in sections and beside them, of other types, unknown ones",
+    "loose_ends": "what compilers pass over: unknown ids and words, repeated and blank components, older lists",
     "shared_actions": "one action of several states, repeated and unknown ids",
 }
 
@@ -85,7 +87,7 @@ class Builder:
         self.elements, self.components, self.relationships = {}, {}, {}
         self.llms, self.rags, self.guis, self.intents, self.states = [], [], [], [], []
         self.variables = ["name", "age", "city", "total"]
-        self.conditions = self.functions = self.ids = 0
+        self.arcs_created = self.functions = self.ids = 0
 
     # ---- dice ------------------------------------------------------------------------------------------------------
     def odd(self, name, chance=0.5):
@@ -499,6 +501,7 @@ class Builder:
             if self.chance(0.2):
                 self.predefined(self.arc(source, self.pick(self.states)), "auto")
                 number += 1
+        self.arcs_created = number
 
     def arc(self, source, target, kind="AgentStateTransition"):
         key = self.new_id("r")
@@ -526,6 +529,8 @@ class Builder:
         self.member(flat, "agentStyle", "formal", 0.2)
         if self.odd("telegram"):
             flat["agentPlatform"] = "telegram"
+        if self.odd("settings", 1):
+            return self.odd_config(flat)
         config = flat
         if self.chance(0.4):
             config = {"system": {k: flat[k] for k in ("agentPlatform", "intentRecognitionTechnology", "llm") if k in flat},
@@ -536,6 +541,23 @@ class Builder:
                 "outputModalities": self.pick((["speech"], ["text"]))}}]
         self.member(config, "default_llm_name", self.pick(self.llms + ["nobody", "", None]), 0.4)
         self.member(config, "language", self.pick(("none", "french", "", "martian")), 0.2)
+        return config
+
+    def odd_config(self, flat):
+        config = {key: value for key, value in flat.items() if self.chance(0.5)}
+        for section, keys in (("system", ("agentPlatform", "agentPlatformUseStreamlit", "intentRecognitionTechnology", "llm")),
+                              ("modality", ("inputModalities", "outputModalities")), ("presentation", ("agentStyle", "avatar")),
+                              ("behavior", ("responseTiming",)), ("content", ("adaptContentToUserProfile",))):
+            values = {"agentPlatform": ("websocket", "streamlit", "", None, "Telegram"), "agentPlatformUseStreamlit": (True, 1, "yes", False),
+                      "intentRecognitionTechnology": ("classical", "Classical", None), "llm": ({}, {"name": ""}, {"model": "m'x"}, {"name": "y"}),
+                      "inputModalities": (["SPEECH"], [], None), "outputModalities": (["Speech", "text"], ["Text"], [])}
+            block = {key: self.pick(values.get(key, ("x", None, 5))) for key in keys if self.chance(0.5)}
+            if self.chance(0.6):
+                config[section] = block if self.chance(0.8) else self.pick((None, "x", 5, [], True))
+        self.member(config, "default_llm_name", self.pick(self.llms + [" padded ", 5, ["x"], "  "]), 0.5)
+        self.member(config, "language", self.pick(("None", "FRENCH", 5, None, ["french"], "")), 0.5)
+        self.member(config, "source_language", self.pick(("german", 5, None)), 0.3)
+        self.member(config, "unknown", {"a": [1, None]}, 0.5)
         return config
 
     def request(self):
@@ -555,7 +577,9 @@ class Builder:
         self.arc(initial, self.pick(self.states), self.pick(("AgentStateTransitionInit", "AgentStateTransition")))
         self.add_arcs()
         self.add_comments()
-        if self.chance(0.3):
+        if self.odd("loose_ends", 1):
+            loose_ends.tie(self)
+        elif self.chance(0.3):
             self.shuffle_relationships()
         return self.layout(title)
 
@@ -591,11 +615,15 @@ class Builder:
             half = self.rng.randint(0, len(keys))
             request["agentComponents"] = {key: self.components[key] for key in keys[:half]}
             model["components"] = {key: self.components[key] for key in keys[half:]}
+            for key in keys[half:half + 2]:  # an older version of it, which does not count
+                request["agentComponents"][key] = {"type": "AgentLLM", "name": "outdated", "provider": "nobody"}
         config = self.config()
         if config or self.chance(0.5):
             request["config"] = config
         if self.chance(0.2):
             request["configYaml"] = self.pick(CONFIG_YAML)
+        elif self.odd("settings"):
+            request["configYaml"] = self.pick((None, 5, {"a": 1}, []))
         return request
 
 
