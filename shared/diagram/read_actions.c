@@ -328,7 +328,9 @@ static int add_action(struct reader *r, const struct state *s, const char *part,
     int rc;
 
     if (kind_of(e->node, &kind) < 0) {
-        log_debug("state \"%s\": action \"%s\" is of no known kind, skipped", SHOWN(s->name), SHOWN(e->id));
+        finding_add(r->f, FINDING_WARNING, 0, ELEMENT_PATH(e, "actionType"),
+                    "State \"%s\", %s: action \"%s\" is of no known kind and ignored", SHOWN(s->name), part,
+                    SHOWN(e->id));
         return 0;
     }
     if (reader_charge(r, sizeof(*a)) < 0)

@@ -218,6 +218,19 @@ static int read_old_custom(struct arc *a)
     return read_custom(a);
 }
 
+/* Nothing that a transition may be: the format takes it for "no intent matched", which is rarely what was meant. */
+static void warn_of_kind(const struct arc *a, const cJSON *kind)
+{
+    const cJSON *type = json_get(a->node, "transitionType");
+
+    if (cJSON_IsString(type) && strcmp(type->valuestring, "predefined") != 0)
+        kind = type;
+    if (cJSON_IsString(kind) && *kind->valuestring)
+        finding_add(a->r->f, FINDING_WARNING, 0, RELATION_PATH(a->node, NULL),
+                    "State \"%s\": \"%s\" is no kind of transition; \"no intent matched\" is taken instead",
+                    SHOWN(state_name(a)), SHOWN(kind->valuestring));
+}
+
 static int read_predefined(struct arc *a)
 {
     static const struct {
@@ -235,6 +248,7 @@ static int read_predefined(struct arc *a)
     for (i = 0; cJSON_IsString(kind) && i < ARRAY_LEN(kinds); i++)
         if (strcmp(kinds[i].name, kind->valuestring) == 0)
             return kinds[i].read(a);
+    warn_of_kind(a, kind);
     return read_no_intent(a);
 }
 
@@ -382,8 +396,9 @@ static int read_arc(struct reader *r, const cJSON *node)
 
     if (!from || !to || from->state == MAP_NONE || to->state == MAP_NONE) {
         if (!from || from->type != ELEMENT_INITIAL)
-            log_debug("transition \"%s\": %s is no state, skipped", SHOWN(node->string),
-                      from && from->state != MAP_NONE ? "its target" : "its source");
+            finding_add(r->f, FINDING_WARNING, 0, RELATION_PATH(node, NULL),
+                        "Transition \"%s\" is ignored: %s is no state", SHOWN(node->string),
+                        from && from->state != MAP_NONE ? "its target" : "its source");
         return 0;
     }
     a.source = from->state;

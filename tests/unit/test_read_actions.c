@@ -73,6 +73,18 @@ static void kinds_come_from_either_key(void **state)
     }
 }
 
+static void an_action_of_no_known_kind_is_told(void **state)
+{
+    struct read_result r;
+
+    (void)state;
+    assert_null(read_action("'actionType':'Odd'", &r));
+    assert_int_equal(r.findings.errors, 0);
+    assert_int_equal(r.findings.len, 1);
+    assert_string_equal(r.findings.items[0].message, "State \"hub\", body: action \"x\" is of no known kind and ignored");
+    read_result_release(&r);
+}
+
 static void texts_are_cleaned_and_flagged(void **state)
 {
     struct read_result r;
@@ -287,6 +299,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kinds_come_from_either_key),
+        cmocka_unit_test(an_action_of_no_known_kind_is_told),
         cmocka_unit_test(texts_are_cleaned_and_flagged),
         cmocka_unit_test(llm_actions_have_prompts_input_and_output),
         cmocka_unit_test(databases_are_asked_as_their_words_say),

@@ -287,6 +287,35 @@ static void an_intent_leaves_a_state_once(void **state)
     read_result_release(&r);
 }
 
+static void what_is_not_understood_is_told(void **state)
+{
+    static const struct {
+        const char *members, *said;
+    } rows[] = {
+        { "", NULL },
+        { ",'transitionType':'predefined','predefined':{'predefinedType':'auto'}", NULL },
+        { ",'transitionType':'auto'", "State \"hub\": \"auto\" is no kind of transition" },
+        { ",'predefinedType':'soon'", "State \"hub\": \"soon\" is no kind of transition" },
+    };
+    struct read_result r;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < ARRAY_LEN(rows); i++) {
+        read_arc(rows[i].members, &r);
+        assert_int_equal(r.findings.errors, 0);
+        assert_int_equal(r.findings.len, rows[i].said ? 1 : 0);
+        if (rows[i].said)
+            assert_non_null(strstr(r.findings.items[0].message, rows[i].said));
+        read_result_release(&r);
+    }
+    read_parts("", MORE, ",'x':{'type':'AgentStateTransition','source':{'element':'s'},'target':{'element':'k'}}", NULL,
+               &r);
+    assert_int_equal(r.findings.len, 1);
+    assert_string_equal(r.findings.items[0].message, "Transition \"x\" is ignored: its target is no state");
+    read_result_release(&r);
+}
+
 static void arcs_without_two_states_are_skipped(void **state)
 {
     struct read_result r;
@@ -317,6 +346,7 @@ int main(void)
         cmocka_unit_test(the_first_list_of_conditions_counts_even_when_empty),
         cmocka_unit_test(gui_events_and_forms_keep_their_id),
         cmocka_unit_test(an_intent_leaves_a_state_once),
+        cmocka_unit_test(what_is_not_understood_is_told),
         cmocka_unit_test(arcs_without_two_states_are_skipped),
     };
 
