@@ -3,6 +3,8 @@
 #ifndef DIAGRAM_CHECK_H
 #define DIAGRAM_CHECK_H
 
+#include <stdbool.h>
+
 #include "shared/base/err.h"
 #include "shared/diagram/findings.h"
 #include "shared/diagram/model.h"
@@ -13,9 +15,11 @@ struct python_parser;
  * failed. The model's references must be resolved (model_resolve(); diagram_read() did). */
 int diagram_check(const struct model *m, struct findings *f, struct err *err);
 
-/* Phase C, for generated programs and sessions: worth asking only when phase B found no error. Also
+/* Phase C, for generated programs: worth asking only when phase B found no error. session: what only a test session
+ * forbids too, workspaces outside of its folder (27) and modules and builtins in code (6 and 7 of section 9). Also
  * fills in each condition's function and parameters. 0 or -1 as above. */
-int diagram_check_program(struct model *m, struct python_parser *parser, struct findings *f, struct err *err);
+int diagram_check_program(struct model *m, bool session, struct python_parser *parser, struct findings *f,
+                          struct err *err);
 
 /* Class names of the transitions' events, first-seen order (section 8.1); the caller releases.
  * 0, or -1 out of memory with *ret untouched. */

@@ -15,6 +15,7 @@
 
 struct program_check {
     struct model *m;
+    bool session;
     struct python_parser *parser;
     struct findings *f;
     struct err *err;
@@ -175,9 +176,12 @@ static int check_condition(struct program_check *c, const struct state *s, const
     struct condition *cond = &t->conditions[i];
     struct python_facts facts = { 0 };
     char title[TITLE_MAX];
-    struct code code = {
-        .kind = CODE_CONDITION, .source = cond->source, .title = title, .where = t->where, .rule = 28, .session = true
-    };
+    struct code code = { .kind = CODE_CONDITION,
+                         .source = cond->source,
+                         .title = title,
+                         .where = t->where,
+                         .rule = 28,
+                         .session = c->session };
     int found, rc = 0;
 
     snprintf(title, sizeof(title), "State \"%s\", transition to \"%s\", condition %zu", SHOWN(s->name),
@@ -231,17 +235,24 @@ static void warn_about_llms(const struct model *m, struct findings *f)
         finding_add(f, FINDING_WARNING, 0, "", "The agent has intents but no LLM to recognise them: none will match");
 }
 
-int diagram_check_program(struct model *m, struct python_parser *parser, struct findings *f, struct err *err)
+int diagram_check_program(struct model *m, bool session, struct python_parser *parser, struct findings *f,
+                          struct err *err)
 {
-    static int (*const parts[])(struct program_check *) = { check_workspaces, check_bodies, check_tools, check_states,
-                                                            check_conditions };
-    struct program_check c = { .m = m, .parser = parser, .f = f, .err = err };
+    static const struct {
+        int (*check)(struct program_check *);
+        bool session; /* only there */
+    } parts[] = { { check_workspaces, true },
+                  { check_bodies, true }, /* the reader judged the rest of their rules */
+                  { check_tools, true },
+                  { check_states, false },
+                  { check_conditions, false } };
+    struct program_check c = { .m = m, .session = session, .parser = parser, .f = f, .err = err };
     size_t i;
     int rc = 0;
 
     map_init(&c.clean);
     for (i = 0; i < ARRAY_LEN(parts) && rc == 0; i++)
-        rc = parts[i](&c);
+        rc = parts[i].session && !session ? 0 : parts[i].check(&c);
     map_release(&c.clean);
     if (rc == 0)
         warn_about_llms(m, f);

@@ -71,3 +71,35 @@ int finding_add(struct findings *f, enum finding_class severity, int rule, const
     f->items[f->len++] = one;
     return verdict;
 }
+
+/* What follows word at the start of path; NULL when path does not begin with it. */
+static const char *behind(const char *path, const char *word)
+{
+    size_t len = strlen(word);
+
+    if (strncmp(path, word, len) != 0 || (path[len] && path[len] != '.' && path[len] != '['))
+        return NULL;
+    return path + len;
+}
+
+void findings_adopt(struct findings *f, struct findings *part, const char *title, const char *model, const char *config)
+{
+    size_t i, unsaid = part->errors;
+
+    for (i = 0; i < part->len; i++) {
+        const struct finding *one = &part->items[i];
+        const char *rest = model ? behind(one->where, "model") : NULL, *start = model;
+        char where[2 * FINDING_MESSAGE_MAX];
+
+        if (!rest && config) {
+            rest = behind(one->where, "config");
+            start = config;
+        }
+        snprintf(where, sizeof(where), "%s%s", rest ? start : "", rest ? rest : one->where);
+        unsaid -= one->severity == FINDING_ERROR;
+        finding_add(f, one->severity, one->rule, where, "%s%s%s", title ? title : "", title ? ": " : "", one->message);
+    }
+    f->errors += unsaid;
+    f->truncated = f->truncated || part->truncated;
+    findings_release(part);
+}

@@ -37,4 +37,10 @@ void findings_release(struct findings *f); /* NULL is fine; the list is empty af
 int finding_add(struct findings *f, enum finding_class severity, int rule, const char *where, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* Moves all of part to the end of f; part is empty afterwards. title comes in front of every sentence (NULL: nothing).
+ * model and config stand in place of these two words at the start of a path (NULL: as they are), since a part was read
+ * as if it were a request: "model.elements.s1" -> "config.variations[0].model.elements.s1". */
+void findings_adopt(struct findings *f, struct findings *part, const char *title, const char *model,
+                    const char *config);
+
 #endif

@@ -103,6 +103,11 @@ struct state *model_add_state(struct model *m)
     return s;
 }
 
+struct profile *model_add_profile(struct model *m)
+{
+    return LIST_ADD(m, profiles);
+}
+
 struct action *model_add_action(struct action_list *l)
 {
     void *array = l->items;
@@ -217,6 +222,18 @@ static void components_release(struct model *m)
                (char *)m->guis, (char *)m->rags);
 }
 
+static void profiles_release(struct model *m)
+{
+    size_t i;
+
+    for (i = 0; i < m->profiles_len; i++) {
+        FREE_TEXTS(m->profiles[i].name, m->profiles[i].slug);
+        model_release(m->profiles[i].agent);
+        mem_free(m->profiles[i].agent);
+    }
+    mem_free(m->profiles);
+}
+
 void model_init(struct model *m)
 {
     *m = (struct model){ .default_llm = MODEL_NONE, .settings.platform = PLATFORM_DEFAULT };
@@ -228,6 +245,7 @@ void model_release(struct model *m)
         return;
     components_release(m);
     states_release(m);
+    profiles_release(m);
     FREE_TEXTS(m->name, m->description, m->config_yaml, m->settings.default_llm_name, m->settings.language,
                m->settings.source_language, m->settings.classifier_llm_name, m->settings.classifier_llm_model);
     value_release(&m->settings.personalization);

@@ -207,6 +207,9 @@ struct state {
     int64_t max_steps;
     bool task_planning, stream_steps;
     char *system_prompt, *fallback_message;
+    /* downloads with profiles (personalize.h) */
+    size_t profile;     /* 1 = of the first profile ...; 0 = of the agent itself */
+    bool profile_start; /* the first state of its profile */
 };
 
 enum platform { PLATFORM_WEBSOCKET, PLATFORM_STREAMLIT, PLATFORM_TELEGRAM, PLATFORM_DEFAULT };
@@ -219,7 +222,16 @@ struct settings {
     char *classifier_llm_name;  /* llm.name */
     char *classifier_llm_model; /* llm.model */
     bool speech_input, speech_output;
-    struct value personalization; /* personalizationMapping, VALUE_NULL = none */
+    struct value personalization; /* personalizationMapping without agent models, VALUE_NULL = none */
+};
+
+/* 6.6: one entry of settings.personalization, at the same index. Downloads only [V21]. */
+struct profile {
+    char *name;          /* what session variable user_profile says */
+    char *slug;          /* in names of states and intents; unique among the profiles */
+    bool speaks;         /* its texts are spoken as well */
+    bool adapts_content; /* its LLM is told about the user */
+    struct model *agent; /* owned; its own conversation, NULL for none */
 };
 
 struct model {
@@ -241,7 +253,9 @@ struct model {
     struct state *states;
     size_t states_len, states_cap; /* initial state first (4.2) */
     size_t default_llm;            /* index or MODEL_NONE */
-    bool uses_custom_code;         /* restriction switch, section 9 [V22] */
+    struct profile *profiles;
+    size_t profiles_len, profiles_cap;
+    bool uses_custom_code; /* restriction switch, section 9 [V22] */
     struct settings settings;
     char *config_yaml; /* configYaml, NULL = default file */
 };
@@ -265,6 +279,7 @@ struct intent *model_add_intent(struct model *m);
 struct gui *model_add_gui(struct model *m);
 struct rag *model_add_rag(struct model *m);
 struct state *model_add_state(struct model *m);
+struct profile *model_add_profile(struct model *m);
 struct action *model_add_action(struct action_list *l);
 void action_list_drop_last(struct action_list *l);
 void state_drop_last_transition(struct state *s);

@@ -113,11 +113,11 @@ static struct map *const *reader_maps(struct reader *r, struct map *out[static 1
     return out;
 }
 
-int diagram_read(const cJSON *request, struct python_parser *parser, struct model *ret, struct findings *f,
-                 struct err *err)
+int reader_read(const cJSON *request, struct python_parser *parser, size_t *used, struct model *ret, struct findings *f,
+                struct err *err)
 {
     struct model m;
-    struct reader r = { .m = &m, .parser = parser, .f = f, .err = err };
+    struct reader r = { .m = &m, .parser = parser, .f = f, .err = err, .used = *used };
     struct map *out[11], *const *maps = reader_maps(&r, out);
     size_t before = f->len, i;
     int rc;
@@ -137,6 +137,15 @@ int diagram_read(const cJSON *request, struct python_parser *parser, struct mode
             err_nomem(err); /* there was a finding, and no memory to say it */
         return -1;
     }
+    *used = r.used;
     *ret = m;
     return 0;
+}
+
+int diagram_read(const cJSON *request, struct python_parser *parser, struct model *ret, struct findings *f,
+                 struct err *err)
+{
+    size_t used = 0;
+
+    return reader_read(request, parser, &used, ret, f, err);
 }

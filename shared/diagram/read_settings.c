@@ -17,7 +17,8 @@ static const struct {
     { "system", "agentPlatformUseStreamlit" },
     { "system", "intentRecognitionTechnology" },
     { "system", "llm" },
-}; /* the others of 6.1 change no session and no model */
+    { "content", "adaptContentToUserProfile" },
+}; /* the others of 6.1 change no program */
 
 static const cJSON *setting(const cJSON *config, const char *key)
 {
@@ -99,6 +100,39 @@ static void warn_translation(struct reader *r, const char *language)
                         language);
 }
 
+int read_profile_settings(struct reader *r, const cJSON *configuration, struct profile *ret)
+{
+    ret->adapts_content = value_truth(setting(configuration, "adaptContentToUserProfile"), false);
+    return has_speech(r, setting(configuration, "outputModalities"), &ret->speaks);
+}
+
+/* Agent models of the entries are read by themselves; copies of them would only cost memory. */
+static int copy_mapping(struct reader *r, const cJSON *mapping)
+{
+    static const char *const members[] = { "name", "user_profile", "configuration" };
+    cJSON *slim = cJSON_CreateArray();
+    bool made = slim;
+    const cJSON *c;
+    size_t i;
+    int result;
+
+    for (c = mapping->child; c && made; c = c->next) {
+        cJSON *entry = cJSON_CreateObject();
+
+        made = entry && cJSON_AddItemToArray(slim, entry);
+        if (!made)
+            cJSON_Delete(entry);
+        for (i = 0; i < ARRAY_LEN(members) && made; i++) {
+            cJSON *member = cJSON_IsObject(c) ? cJSON_GetObjectItemCaseSensitive(c, members[i]) : NULL;
+
+            made = !member || cJSON_AddItemReferenceToObject(entry, members[i], member);
+        }
+    }
+    result = made ? json_to_value(slim, &r->m->settings.personalization) : -1;
+    cJSON_Delete(slim);
+    return result < 0 ? reader_nomem(r) : 0;
+}
+
 int read_settings(struct reader *r, const cJSON *request)
 {
     const cJSON *config = json_get(request, "config"), *llm = setting(config, "llm");
@@ -118,5 +152,5 @@ int read_settings(struct reader *r, const cJSON *request)
     warn_translation(r, s->language);
     if (!cJSON_IsArray(mapping))
         return 0;
-    return json_to_value(mapping, &s->personalization) < 0 ? reader_nomem(r) : 0;
+    return copy_mapping(r, mapping);
 }

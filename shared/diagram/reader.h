@@ -31,16 +31,21 @@ struct reader {
     struct map intents_used; /* state and intent index, both raw: rule 7 */
 };
 
+/* diagram_read() with a budget: *used bytes of READER_MODEL_MAX are gone before, and afterwards. */
+int reader_read(const cJSON *request, struct python_parser *parser, size_t *used, struct model *ret, struct findings *f,
+                struct err *err);
+
 int reader_nomem(struct reader *r);
 int reader_charge(struct reader *r, size_t bytes); /* a finding when the model grows beyond bounds */
 
 int read_components(struct reader *r); /* read_components.c */
 int read_states(struct reader *r);     /* read_states.c */
 int read_actions(struct reader *r, const struct state *s, const char *part, const cJSON *ids,
-                 struct action_list *ret);                 /* read_actions.c */
-int read_transitions(struct reader *r);                    /* read_transitions.c */
-int read_comments(struct reader *r);                       /* read_states.c */
-int read_settings(struct reader *r, const cJSON *request); /* read_settings.c */
+                 struct action_list *ret);                                                    /* read_actions.c */
+int read_transitions(struct reader *r);                                                       /* read_transitions.c */
+int read_comments(struct reader *r);                                                          /* read_states.c */
+int read_settings(struct reader *r, const cJSON *request);                                    /* read_settings.c */
+int read_profile_settings(struct reader *r, const cJSON *configuration, struct profile *ret); /* read_settings.c */
 
 /* Rule 1 for a name that was read raw. kind: "State", "Intent" ...; name NULL: missing or no text.
  */

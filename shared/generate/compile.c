@@ -5,6 +5,8 @@
 #include "shared/base/str.h"
 #include "shared/diagram/check.h"
 #include "shared/diagram/read.h"
+#include "shared/generate/builds.h"
+#include "shared/generate/personalize.h"
 #include "shared/generate/program.h"
 #include "shared/python/parser.h"
 
@@ -68,18 +70,39 @@ static int check_bundle(struct python_parser *parser, const struct model *m, con
     return 0;
 }
 
+/* All rules that the model and its profiles have to keep. */
+static int check_model(struct python_parser *parser, const struct generate_options *o, struct model *m,
+                       struct findings *f, struct err *err)
+{
+    size_t i;
+
+    if (diagram_check(m, f, err) < 0 || (!f->errors && diagram_check_program(m, o->session, parser, f, err) < 0))
+        return -1;
+    for (i = 0; i < m->profiles_len; i++) {
+        struct findings part;
+        int result;
+
+        if (!m->profiles[i].agent)
+            continue;
+        findings_init(&part);
+        result = check_model(parser, o, m->profiles[i].agent, &part, err);
+        profile_findings(f, &part, m->profiles[i].name, i);
+        if (result < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int build(struct python_parser *parser, const struct generate_options *o, struct compiled *c, struct err *err)
 {
-    if (diagram_check(&c->model, &c->findings, err) < 0)
-        return -1;
-    if (c->findings.errors)
-        return 0;
-    if (diagram_check_program(&c->model, parser, &c->findings, err) < 0)
+    if (check_model(parser, o, &c->model, &c->findings, err) < 0)
         return -1;
     if (diagram_event_list(&c->model, &c->events) < 0)
         return err_nomem(err);
     if (c->findings.errors)
         return 0;
+    if (personalize(&c->model, err) < 0)
+        return -1;
     if (generate_bundle(&c->model, o, &c->bundle, err) < 0) {
         if (err->kind != ERR_BAD_REQUEST)
             return -1;
@@ -90,15 +113,23 @@ static int build(struct python_parser *parser, const struct generate_options *o,
     return check_bundle(parser, &c->model, &c->bundle, &c->findings, err);
 }
 
-int compile_diagram(const cJSON *request, struct python_parser *parser, const struct generate_options *o,
-                    struct compiled *ret, struct err *err)
+static int read_model(const cJSON *request, struct python_parser *parser, const struct generate_options *o,
+                      struct compiled *c, struct err *err)
+{
+    if (diagram_read(request, parser, &c->model, &c->findings, err) < 0)
+        return -1;
+    return o->session ? 0 : diagram_read_profiles(request, parser, &c->model, &c->findings, err);
+}
+
+int compile_build(const cJSON *request, struct python_parser *parser, const struct generate_options *o,
+                  struct compiled *ret, struct err *err)
 {
     struct compiled c = { 0 };
 
     findings_init(&c.findings);
     model_init(&c.model);
     err_clear(err);
-    if (diagram_read(request, parser, &c.model, &c.findings, err) < 0) {
+    if (read_model(request, parser, o, &c, err) < 0) {
         if (!c.findings.errors)
             goto fail;
     } else if (build(parser, o, &c, err) < 0) {
@@ -111,4 +142,10 @@ int compile_diagram(const cJSON *request, struct python_parser *parser, const st
 fail:
     compiled_release(&c);
     return -1;
+}
+
+int compile_diagram(const cJSON *request, struct python_parser *parser, const struct generate_options *o,
+                    struct compiled *ret, struct err *err)
+{
+    return o->session ? compile_build(request, parser, o, ret, err) : compile_builds(request, parser, o, ret, err);
 }

@@ -18,9 +18,13 @@ struct compiled { /* owns all; compiled_release() frees */
     struct findings findings; /* errors > 0: the diagram is refused */
 };
 
-/* 0: compiled or refused (see findings.errors); -1: the machine failed, err says how. */
+/* 0: compiled or refused (see findings.errors); -1: the machine failed, err says how. A download may be of several
+ * builds (builds.h). */
 int compile_diagram(const cJSON *request, struct python_parser *parser, const struct generate_options *o,
                     struct compiled *ret, struct err *err);
+/* One program, whatever config says of several. */
+int compile_build(const cJSON *request, struct python_parser *parser, const struct generate_options *o,
+                  struct compiled *ret, struct err *err);
 void compiled_release(struct compiled *c);
 
 #endif

@@ -54,7 +54,7 @@ static int write_main_part(struct program *p)
         code_text(w, "@main = __name__ == '__main__'");
     if (program_write_agent(p) < 0 || program_write_reasoning(p) < 0 || program_write_intents(p) < 0 ||
         program_write_states(p) < 0 || program_publish_names(p) < 0 || program_write_conditions(p) < 0 ||
-        program_write_behaviour(p) < 0)
+        program_write_behaviour(p) < 0 || program_write_routes(p) < 0)
         return -1;
     code_gap(w, p->user_code ? 2 : 1);
     code_text(w, p->guards_name ? "if @main:" : "if __name__ == '__main__':");

@@ -69,4 +69,8 @@ int program_write_conditions(struct program *p);
 int program_check_function(struct program *p, const char *name); /* 0: can stand in the program */
 void program_write_transitions(struct program *p, size_t state);
 
+/* program_profiles.c: downloads with profiles (6.6) */
+void program_write_contexts(struct program *p, const struct state *s); /* in a body: what the LLM is told */
+int program_write_routes(struct program *p);                           /* from the router, and back to it */
+
 #endif

@@ -421,8 +421,11 @@ static int write_actions(struct body *b, const struct action_list *l, const char
 int program_write_body(struct program *p, const struct state *s, bool fallback, const char *function)
 {
     const struct action_list *l = fallback ? &s->fallback : &s->body;
-    /* A mapping gives the agent its engines; only the settings make it speak (7.6). */
-    struct body b = { .p = p, .state = s, .speaks = p->model->settings.speech_output };
+    /* A mapping gives the agent its engines; only the settings make it speak (7.6), a profile's states its own. */
+    struct body b = { .p = p,
+                      .state = s,
+                      .speaks =
+                          s->profile ? p->model->profiles[s->profile - 1].speaks : p->model->settings.speech_output };
     auto_free const char **names = mem_zalloc(l->len, sizeof(*names));
     struct code_writer *w = &p->code;
     bool spoken = b.speaks && sends_text(l);
@@ -436,6 +439,8 @@ int program_write_body(struct program *p, const struct state *s, bool fallback, 
     code_line(w, "def %n(session: @Session):", function);
     code_open(w);
     start = w->out.len;
+    if (s->profile_start && !fallback)
+        program_write_contexts(p, s);
     if (spoken)
         code_text(w, "spoken = []");
     if (write_actions(&b, l, names) < 0)

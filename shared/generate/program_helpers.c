@@ -104,6 +104,26 @@ static const struct helper {
         "    if found is None:\n"
         "        @logger.warning('Nothing is sent: %s is not set', name)\n"
         "    return found\n" },
+    { "configuration_text",
+        "def @configuration_text(profile):\n"
+        "    \"\"\"What an LLM is told about the configuration that goes with a profile.\"\"\"\n"
+        "    configuration = @agent.agent_configurations.get(profile)\n"
+        "    return ('All your answers keep to this configuration, in JSON: their language, style, length and so on.\\n'\n"
+        "            + @json.dumps(configuration, indent=2, ensure_ascii=False))\n" },
+    { "profile_text",
+        "def @profile_text(name):\n"
+        "    \"\"\"What an LLM is told about a user of that profile.\"\"\"\n"
+        "    for profile in @agent.user_profiles or ():\n"
+        "        if profile.get('name') == name:\n"
+        "            return ('Fit your answers to the user you talk to, who is, in JSON:\\n'\n"
+        "                    + @json.dumps(profile.get('user_profile'), indent=2, ensure_ascii=False))\n"
+        "    return ''\n" },
+    { "return_to",
+        "def @return_to(router, states, profiles):\n"
+        "    \"\"\"Lets states go to the router when the user has another profile, one of these.\"\"\"\n"
+        "    for state in states:\n"
+        "        for profile in profiles:\n"
+        "            state.when_variable_matches_operation('user_profile', @operator.eq, profile).go_to(router)\n" },
     { "load_tool",
         "def @load_tool(name, description, first, last):\n"
         "    \"\"\"Offers one tool: lines first to last of tools.py, run as a module of their own.\"\"\"\n"

@@ -130,7 +130,7 @@ static int reserve_fixed(struct program *p)
     for (i = 0; i < ARRAY_LEN(fixed); i++)
         if (program_reserve(p, fixed[i]) < 0)
             return -1;
-    return 0;
+    return p->model->profiles_len ? program_reserve(p, "profile_names") : 0;
 }
 
 /* Objects of one kind and where their names stand in them. */

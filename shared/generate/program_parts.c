@@ -118,7 +118,8 @@ static int write_configurations(struct program *p)
     for (i = 0; i < mapping->len; i++) {
         const struct value *configuration = value_get(&mapping->items[i], "configuration");
         const struct value none = { .kind = VALUE_OBJECT };
-        auto_free char *slug = profile_slug(&mapping->items[i], i);
+        auto_free char *slug =
+            i < p->model->profiles_len ? mem_strdup(p->model->profiles[i].slug) : profile_slug(&mapping->items[i], i);
 
         if (!slug)
             return err_nomem(p->err);
@@ -332,7 +333,11 @@ int program_write_agent(struct program *p)
     struct code_writer *w = &p->code;
     size_t i;
 
-    code_line(w, "@agent = @Agent(%s)", p->model->name);
+    if (p->model->profiles_len)
+        code_line(w, "@agent = @Agent(%s, user_profiles_path='user_profiles.json', persist_sessions=True)",
+                  p->model->name);
+    else
+        code_line(w, "@agent = @Agent(%s)", p->model->name);
     code_text(w, "@agent.load_properties('config.yaml')");
     write_platform(p);
     if (write_configurations(p) < 0)

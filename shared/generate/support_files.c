@@ -5,9 +5,9 @@
 
 #include "shared/base/buf.h"
 #include "shared/base/mem.h"
-#include "shared/base/path.h"
 #include "shared/diagram/check.h"
 #include "shared/diagram/map.h"
+#include "shared/generate/stems.h"
 #include "shared/gui/module.h"
 #include "shared/python/names.h"
 
@@ -54,80 +54,20 @@ static int add_tools(const struct model *m, struct bundle *b, struct err *err)
  * -------------------------------------------------------------------------------------------------
  */
 
-struct stems {
-    struct map taken;       /* lower-case stem -> place in next */
-    size_t *next, len, cap; /* number to try first when that stem is wanted again */
-};
-
-static void stems_release(struct stems *s)
-{
-    map_release(&s->taken);
-    mem_free(s->next);
-}
-
-static void lower(char *s)
-{
-    for (; *s; s++) /* a stem has no other letters */
-        if (*s >= 'A' && *s <= 'Z')
-            *s = (char)(*s - 'A' + 'a');
-}
-
-/* 1 free and now taken, 0 taken already (*ret_place says by whom), -1 out of memory. */
-static int take(struct stems *s, const char *stem, size_t *ret_place)
-{
-    auto_free char *key = mem_strdup(stem);
-    void *array = s->next;
-    int added;
-
-    if (!key)
-        return -1;
-    lower(key);
-    if (mem_grow(&array, s->len, &s->cap, sizeof(*s->next)) < 0)
-        return -1;
-    s->next = array;
-    added = map_put(&s->taken, key, strlen(key), s->len, ret_place);
-    if (added == 1)
-        s->next[s->len++] = 2;
-    return added;
-}
-
-/* Appends the stem of a name, made unique. */
-static int add_stem(struct stems *s, const char *name, bool lowered, struct str_list *ret)
-{
-    auto_free char *stem = path_stem(name);
-    auto_buf struct buf made;
-    size_t place, other;
-    int added;
-
-    buf_init(&made, 1000);
-    if (!stem)
-        return -1;
-    if (lowered)
-        lower(stem);
-    added = take(s, stem, &place);
-    if (added == 1)
-        return str_list_add(ret, stem);
-    while (added == 0) {
-        buf_clear(&made);
-        if (buf_add_fmt(&made, "%s_%zu", stem, s->next[place]++) < 0)
-            return -1;
-        added = take(s, made.data, &other);
-    }
-    return added < 0 ? -1 : str_list_add(ret, made.data);
-}
-
 /* Names that a folder beside the program cannot have, in lower case. */
 static int take_files(const struct model *m, struct stems *s)
 {
-    static const char *const files[] = { "agent.py",   "agent_model.py", "application.log",   "config.yaml",
-                                         "readme.txt", "tools.py",       "user_profiles.json" };
+    static const char *const files[] = { "agent.py",    "agent_model.py", "application.log",
+                                         "config.yaml", "guis",           "readme.txt",
+                                         "skills",      "tools.py",       "user_profiles.json",
+                                         "vector_store" };
     auto_free char *program = program_path(m, false);
-    size_t i, place;
+    size_t i;
 
-    if (!program || take(s, program, &place) < 0)
+    if (!program || stems_reserve(s, program) < 0)
         return -1;
     for (i = 0; i < ARRAY_LEN(files); i++)
-        if (take(s, files[i], &place) < 0)
+        if (stems_reserve(s, files[i]) < 0)
             return -1;
     return 0;
 }
@@ -137,14 +77,14 @@ static int unique_stems(const struct model *m, const char *(*name_at)(const stru
                         struct str_list *ret, struct err *err)
 {
     struct str_list list = { 0 };
-    struct stems s = { 0 };
+    struct stems s;
     const char *name;
     int result;
 
-    map_init(&s.taken);
+    stems_init(&s);
     result = folders ? take_files(m, &s) : 0;
     while (result == 0 && (name = name_at(m, list.len)))
-        result = add_stem(&s, name, folders, &list);
+        result = stems_add(&s, name, folders, &list);
     stems_release(&s);
     if (result < 0) {
         str_list_release(&list);
@@ -372,6 +312,30 @@ static int add_readme(const struct model *m, const char *program, struct bundle 
     return bundle_add(b, "readme.txt", text.data, text.len, err);
 }
 
+/* What the framework's user interface lets a user choose from. */
+static int add_user_profiles(const struct model *m, struct bundle *b, struct err *err)
+{
+    auto_buf struct buf text;
+    size_t i;
+
+    if (!m->profiles_len)
+        return 0;
+    buf_init(&text, SIZE_MAX / 2);
+    for (i = 0; i < m->profiles_len; i++) {
+        const char *name = m->profiles[i].name;
+
+        buf_add_str(&text, i ? ",\n  {\n    \"name\": " : "[\n  {\n    \"name\": ");
+        buf_add_json_str(&text, name, strlen(name));
+        buf_add_str(&text, ",\n    \"user_profile\": ");
+        value_write(value_get(&m->settings.personalization.items[i], "user_profile"), 4, &text);
+        buf_add_str(&text, "\n  }");
+    }
+    buf_add_str(&text, "\n]\n");
+    if (buf_failed(&text))
+        return err_nomem(err);
+    return bundle_add(b, "user_profiles.json", text.data, text.len, err);
+}
+
 int download_files_add(const struct model *m, const char *program, struct bundle *b, struct err *err)
 {
     static const char note[] = "Put the PDF files that the agent answers from into this folder.\n";
@@ -379,7 +343,7 @@ int download_files_add(const struct model *m, const char *program, struct bundle
     size_t i;
     int result;
 
-    if (add_readme(m, program, b, err) < 0 || rag_folders(m, &folders, err) < 0)
+    if (add_readme(m, program, b, err) < 0 || add_user_profiles(m, b, err) < 0 || rag_folders(m, &folders, err) < 0)
         return -1;
     for (i = 0, result = 0; i < folders.len && result == 0; i++) {
         auto_buf struct buf path;

@@ -23,7 +23,7 @@ void gui_modules_free(const struct model *m, char **modules);
 /* Adds tools.py, skills and GUI modules to the bundle, in contract order. */
 int support_files_add(const struct model *m, struct bundle *b, struct err *err);
 
-/* What a download has besides: readme.txt and a note in the folder of every RAG. program: path of the program. */
+/* What a download has besides: readme.txt, the profiles, and a note in the folder of every RAG. program: its path. */
 int download_files_add(const struct model *m, const char *program, struct bundle *b, struct err *err);
 
 /* Folder of every RAG below the program, unique; the store lies below vector_store/ under the same name. */

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buf;
+
 enum value_kind { VALUE_NULL, VALUE_BOOL, VALUE_INT, VALUE_DOUBLE, VALUE_STRING, VALUE_ARRAY, VALUE_OBJECT };
 
 struct value {
@@ -22,6 +24,7 @@ struct value {
 
 void value_release(struct value *v);                      /* frees what v holds; NULL is fine */
 int value_copy(const struct value *v, struct value *ret); /* deep; 0, or -1 out of memory (ret untouched) */
+int value_write(const struct value *v, unsigned indent, struct buf *out);   /* JSON, a member a line; sticky in out */
 const struct value *value_get(const struct value *object, const char *key); /* borrowed; NULL: absent or no object */
 
 #endif

@@ -92,7 +92,7 @@ static void judge(const struct rule_row *row, struct python_parser *parser, stru
         return;
     assert_int_equal(diagram_check(&r->model, &r->findings, &r->err), 0);
     if (parser)
-        assert_int_equal(diagram_check_program(&r->model, parser, &r->findings, &r->err), 0);
+        assert_int_equal(diagram_check_program(&r->model, true, parser, &r->findings, &r->err), 0);
 }
 
 static void expect(const struct rule_row *row, const struct read_result *r)
@@ -262,7 +262,7 @@ static void an_agent_needs_a_state(void **state)
     read_quoted("{}", parser, &r);
     assert_int_equal(diagram_check(&r.model, &r.findings, &r.err), 0);
     assert_int_equal(r.findings.errors, 0);
-    assert_int_equal(diagram_check_program(&r.model, parser, &r.findings, &r.err), 0);
+    assert_int_equal(diagram_check_program(&r.model, true, parser, &r.findings, &r.err), 0);
     assert_true(HAS_FINDING(&r.findings, 29, "Generated_Agent", "state"));
     read_result_release(&r);
     python_parser_free(parser);
@@ -282,7 +282,7 @@ static void a_parser_that_fails_is_no_verdict(void **state)
     read_result_release(&r);
     read_parts(",'actions':['x']", CODE("def f(session): pass"), "", NULL, &r);
     assert_int_equal(r.rc, 0);
-    assert_int_equal(diagram_check_program(&r.model, parser, &r.findings, &r.err), -1);
+    assert_int_equal(diagram_check_program(&r.model, true, parser, &r.findings, &r.err), -1);
     assert_int_not_equal(r.err.kind, ERR_NONE);
     read_result_release(&r);
     python_parser_free(parser);

@@ -92,7 +92,7 @@ static void judge(const char *name, struct python_parser *parser, struct read_re
         return;
     assert_int_equal(diagram_check(&r->model, &r->findings, &r->err), 0);
     if (!r->findings.errors)
-        assert_int_equal(diagram_check_program(&r->model, parser, &r->findings, &r->err), 0);
+        assert_int_equal(diagram_check_program(&r->model, true, parser, &r->findings, &r->err), 0);
 }
 
 static bool events_fit(const cJSON *expected, const struct model *m)

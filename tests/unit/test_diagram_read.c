@@ -530,7 +530,7 @@ static void sweep(const cJSON *tree, struct python_parser *parser)
         } else {
             r.rc = diagram_check(&r.model, &r.findings, &r.err);
             if (r.rc == 0 && parser)
-                r.rc = diagram_check_program(&r.model, parser, &r.findings, &r.err);
+                r.rc = diagram_check_program(&r.model, true, parser, &r.findings, &r.err);
             assert_true(r.rc == 0 || oom_hit());
             assert_int_equal(r.findings.errors, 0);
         }

@@ -35,7 +35,7 @@ static void load(struct python_parser *parser, const char *path, struct read_res
     read_file_at(path, parser, ret);
     assert_int_equal(ret->rc, 0);
     assert_int_equal(diagram_check(&ret->model, &ret->findings, &ret->err), 0);
-    assert_int_equal(diagram_check_program(&ret->model, parser, &ret->findings, &ret->err), 0);
+    assert_int_equal(diagram_check_program(&ret->model, true, parser, &ret->findings, &ret->err), 0);
     assert_int_equal(ret->findings.errors, 0);
 }
 
@@ -48,7 +48,7 @@ static char *program_of(struct python_parser *parser, const char *hub, const cha
     read_parts(hub, elements, arcs, parser, &r);
     if (r.rc < 0)
         fail_msg("%s", r.findings.len ? r.findings.items[0].message : r.err.msg);
-    assert_int_equal(diagram_check_program(&r.model, parser, &r.findings, &r.err), 0);
+    assert_int_equal(diagram_check_program(&r.model, true, parser, &r.findings, &r.err), 0);
     assert_int_equal(r.findings.errors, 0);
     assert_int_equal(generate_program(&r.model, &session, &program, &r.err), 0);
     read_result_release(&r);
