@@ -4,6 +4,7 @@ Computing time of one process that reads, checks and generates: for `agentsim va
 smallest diagram (its start and that of the syntax checker), for the reference in a running process. Nothing here passes
 or fails; that the time grows with the size and not faster is to be seen in the column per state.
 """
+
 from __future__ import annotations
 
 import json
@@ -34,7 +35,9 @@ def reference_seconds(paths):
         with tempfile.TemporaryDirectory() as scratch:
             start = time.process_time()
             agent = process_agent_diagram({**request, "config": config})
-            BAFGenerator(agent, output_dir=scratch, config=config, generation_mode=GenerationMode.CODE_ONLY, test_mode=True).generate()
+            BAFGenerator(
+                agent, output_dir=scratch, config=config, generation_mode=GenerationMode.CODE_ONLY, test_mode=True
+            ).generate()
             print(json.dumps({path: time.process_time() - start}), file=sys.stderr)
 
 
@@ -50,8 +53,14 @@ def ask_reference(harness, folder, diagrams):
     for states in REFERENCE_SIZES:
         paths.append(folder / f"{states}.json")
         paths[-1].write_text(diagrams[states], encoding="utf-8")
-    done = subprocess.run([harness.REFERENCE_PYTHON, "-m", "tests.bench.compile", "--reference", *map(str, paths)], check=True,
-                          cwd=harness.ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8")
+    done = subprocess.run(
+        [harness.REFERENCE_PYTHON, "-m", "tests.bench.compile", "--reference", *map(str, paths)],
+        check=True,
+        cwd=harness.ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
     answers = {}
     for line in done.stderr.splitlines():
         if line.startswith('{"'):
@@ -69,13 +78,17 @@ def main(rounds):
     with tempfile.TemporaryDirectory() as folder:
         reference = ask_reference(harness, pathlib.Path(folder), diagrams)
     print(f"start of agentsim and of the syntax checker: {start * 1000:.1f} ms")
-    print(f"{'states':>7} {'KB of JSON':>11} {'ms':>9} {'µs a state':>11} {'MB':>6} {'reference ms':>13} {'times':>6}")
+    print(
+        f"{'states':>7} {'KB of JSON':>11} {'ms':>9} {'µs a state':>11} {'MB':>6} {'reference ms':>13} {'times':>6}"
+    )
     for states, text in diagrams.items():
         seconds, megabytes = own_seconds(harness, text, rounds)
         seconds = max(seconds - start, 1e-6)
         other = reference.get(states)
         beside = f"{other * 1000:13.0f} {other / seconds:6.0f}" if other else ""
-        print(f"{states:7} {len(text) / 1000:11.0f} {seconds * 1000:9.1f} {seconds / states * 1e6:11.1f} {megabytes:6.0f} {beside}")
+        print(
+            f"{states:7} {len(text) / 1000:11.0f} {seconds * 1000:9.1f} {seconds / states * 1e6:11.1f} {megabytes:6.0f} {beside}"
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 """Two dumps of programs for one diagram, the reference's and ours: what differs, as far as a user could notice."""
+
 from __future__ import annotations
 
 import copy
@@ -12,16 +13,19 @@ sys.path.insert(0, str(harness.SUPPORT))
 import check_fixtures  # noqa: E402
 
 # Sentences whose wording is each generator's own.
-FREE = [(re.compile(pattern, re.S), name) for pattern, name in (
-    (r"\AYou are a helpful assistant\. Generate a concise plain-text answer.*\Z", "<answer the query>"),
-    (r"\AAnswer the question from the database result in plain text.*\Z", "<answer the query>"),
-    (r"\AUse the following webpage content to answer the question:\n", "<use the pages>"),
-    (r"\AAnswer the user from the following web pages: ", "<use the pages>"),
-    (r"\AOriginal user query:\n(.*)\n\nRetrieved database answer:\n", r"<query> \1 <answer> "),
-    (r"\AQuestion: (.*)\nDatabase result: ", r"<query> \1 <answer> "),
-    (r"\ANo SQL query configured for this database action\.\Z", "<no SQL>"),
-    (r"\ANo SQL query is configured for this action\.\Z", "<no SQL>"),
-)]
+FREE = [
+    (re.compile(pattern, re.S), name)
+    for pattern, name in (
+        (r"\AYou are a helpful assistant\. Generate a concise plain-text answer.*\Z", "<answer the query>"),
+        (r"\AAnswer the question from the database result in plain text.*\Z", "<answer the query>"),
+        (r"\AUse the following webpage content to answer the question:\n", "<use the pages>"),
+        (r"\AAnswer the user from the following web pages: ", "<use the pages>"),
+        (r"\AOriginal user query:\n(.*)\n\nRetrieved database answer:\n", r"<query> \1 <answer> "),
+        (r"\AQuestion: (.*)\nDatabase result: ", r"<query> \1 <answer> "),
+        (r"\ANo SQL query configured for this database action\.\Z", "<no SQL>"),
+        (r"\ANo SQL query is configured for this action\.\Z", "<no SQL>"),
+    )
+]
 
 BROKEN = "<half characters>"
 
@@ -55,8 +59,12 @@ def comparable(dump):
     dump = plain(check_fixtures.normalise(copy.deepcopy(dump)))
     if "error" in dump:
         return dump
-    for path in (("platforms", "websocket", "host"), ("platforms", "websocket", "port"),
-                 ("db", "monitoring", "enabled"), ("db", "streamlit", "enabled")):
+    for path in (
+        ("platforms", "websocket", "host"),
+        ("platforms", "websocket", "port"),
+        ("db", "monitoring", "enabled"),
+        ("db", "streamlit", "enabled"),
+    ):
         without(dump["config"], *path)
     dump["config"] = dump["config"] or None
     for rag in dump["rags"]:
@@ -68,8 +76,11 @@ def differences(theirs, ours):
     """[(path, reference, ours)]; a program that does not load is one difference at "(load)"."""
     theirs, ours = comparable(theirs), comparable(ours)
     if "error" in theirs or "error" in ours:
-        return [] if "error" in theirs and "error" in ours else \
-            [("(load)", theirs.get("error", "loads"), ours.get("error", "loads"))]
+        return (
+            []
+            if "error" in theirs and "error" in ours
+            else [("(load)", theirs.get("error", "loads"), ours.get("error", "loads"))]
+        )
     return check_fixtures.differences(theirs, ours)
 
 

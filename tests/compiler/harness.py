@@ -3,6 +3,7 @@
 AGENTSIM_COMPILER_SCALE multiplies the sample sizes (default 1: each file within three minutes on one core),
 AGENTSIM_COMPILER_SEED moves all of them to other samples; a failing test names the seed of its diagram.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -45,10 +46,11 @@ def to_json(request):
 @dataclasses.dataclass
 class Run:
     """One call of the program: its answer, and what it cost."""
+
     status: int
     out: str
     err: str
-    seconds: float = 0.0   # of computing, with its children
+    seconds: float = 0.0  # of computing, with its children
     megabytes: float = 0.0  # largest resident size of any process of it
 
     @property
@@ -59,8 +61,13 @@ class Run:
 def agentsim(*arguments, request=None, text=None, timeout=60):
     """Runs agentsim; a request becomes its standard input. A crash is a failure whatever the test is about."""
     body = text if text is not None else to_json(request) if request is not None else ""
-    done = subprocess.run([AGENTSIM, *map(str, arguments)], input=body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass"),
-                          capture_output=True, timeout=timeout, check=False)
+    done = subprocess.run(
+        [AGENTSIM, *map(str, arguments)],
+        input=body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass"),
+        capture_output=True,
+        timeout=timeout,
+        check=False,
+    )
     run = Run(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
     assert run.status in (0, 1, 2, 3), f"agentsim died with status {run.status}: {run.said[-2000:]}"
     assert "Sanitizer" not in run.err and "runtime error:" not in run.err, run.err[-4000:]
@@ -122,8 +129,14 @@ class Lines:
     """A helper process that answers every line of JSON with one."""
 
     def __init__(self, *command):
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                        encoding="utf-8", cwd=ROOT)
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            encoding="utf-8",
+            cwd=ROOT,
+        )
 
     def ask(self, line):
         self.process.stdin.write(line + "\n")

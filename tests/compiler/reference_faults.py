@@ -4,10 +4,10 @@ shows, and which differences it explains. A difference that no row explains is a
 Rules: Vn and Dn of sections 10 and 11 of the agent diagram contract; "11" is the table at its end; 2.2 the section;
 BAF: the framework itself fails, whatever program calls it.
 """
+
 from __future__ import annotations
 
 import dataclasses
-import functools
 import json
 import keyword
 import math
@@ -16,94 +16,16 @@ import unicodedata
 from collections.abc import Callable
 
 LOAD = "(load)"
-ACTION_OF_REPLY = {
-    "text": "TextReplyAction", "llm": "LLMReplyAction", "llm_chat": "LLMChatAction", "rag": "RAGReplyAction", "db_reply": "DBAction",
-    "code": "CustomCodeAction", "web_crawl_llm": "WebCrawlLLMAction", "ws_speech": "WebSocketReplySpeechAction",
-    "ws_location": "WebSocketReplyLocationAction", "ws_file": "WebSocketReplyFileAction", "ws_image": "WebSocketReplyImageAction",
-    "ws_dataframe": "WebSocketReplyDataframeAction", "ws_plotly": "WebSocketReplyPlotlyAction", "ws_html": "WebSocketReplyHTMLAction",
-    "ws_markdown": "WebSocketReplyMarkdownAction", "ws_options": "WebSocketReplyOptionsAction", "gui_reply": "GUIReplyAction",
-}
-
-
-class View:
-    """A request, looked at from the side of the rows below."""
-
-    def __init__(self, request):
-        model = request.get("model") or {}
-        self.request = request
-        self.config = request.get("config") or {}
-        self.elements = {**(model.get("elements") or {}), **(request.get("agentComponents") or {}), **(model.get("components") or {})}
-        self.relationships = list((model.get("relationships") or {}).values())
-
-    def of_type(self, *types):
-        return [element for element in self.elements.values() if element.get("type") in types]
-
-    def names(self, *types):
-        return [element.get("name") or "" for element in self.of_type(*types)]
-
-    @functools.cached_property
-    def actions(self):
-        return [element for element in self.elements.values() if self.kind(element)]
-
-    @staticmethod
-    def kind(element):
-        return element.get("actionType") or ACTION_OF_REPLY.get(element.get("replyType"))
-
-    def actions_of(self, *kinds):
-        return [action for action in self.actions if self.kind(action) in kinds]
-
-    @functools.cached_property
-    def bodies(self):
-        """Lists of the actions of every body and fallback body."""
-        found = []
-        for state in self.of_type("AgentState", "AgentReasoningState"):
-            for key in ("actions", "bodies", "fallbackActions", "fallbackBodies"):
-                found.append([self.elements[item] for item in state.get(key) or () if item in self.elements])
-        return found
-
-    @functools.cached_property
-    def texts(self):
-        """Every text a person typed, but program code and the settings."""
-        found = []
-        for element in self.elements.values():
-            code = self.kind(element) == "CustomCodeAction" or element.get("type") == "AgentTool"
-            found += [value for key, value in element.items() if isinstance(value, str)
-                      and key not in ("id", "type", "owner", "ws_options", "content")
-                      and not (code and key in ("name", "code"))]
-        return found
-
-    @functools.cached_property
-    def templates(self):
-        """Texts whose placeholders count."""
-        flags = {"useSessionVars": ("name", "ws_message"), "systemPromptUseSessionVars": ("system_message", "llmPrompt"),
-                 "promptUseSessionVars": ("prompt",), "systemMessagePrefixUseSessionVars": ("system_message_prefix",),
-                 "customInputPromptUseSessionVars": ("customInputPrompt",)}
-        return [action[key] for action in self.actions for flag, keys in flags.items() if action.get(flag)
-                for key in keys if isinstance(action.get(key), str)]
-
-    @functools.cached_property
-    def arcs(self):
-        """(relationship, its block predefined or custom, or itself)."""
-        return [(arc, arc.get("custom") or arc.get("predefined") or arc) for arc in self.relationships if arc.get("type") != "Link"]
-
-    @functools.cached_property
-    def conditions(self):
-        lists = (block.get("condition", block.get("customConditions")) for arc, block in self.arcs
-                 if arc.get("transitionType") == "custom")
-        return [items for items in lists if isinstance(items, list)]
-
-    def values(self, *keys):
-        return [element[key] for element in self.elements.values() for key in keys if key in element]
 
 
 @dataclasses.dataclass(frozen=True)
 class Fault:
     rule: str
     what: str
-    shows: Callable       # View -> bool: can this diagram have it?
-    explains: Callable    # (path, reference's value, ours) -> bool
-    refusal: str = ""     # instead, or besides: pattern of the error with which the reference refuses or dies
-    samples: tuple = ()   # oddities of random_diagram that make it
+    shows: Callable  # View -> bool: can this diagram have it?
+    explains: Callable  # (path, reference's value, ours) -> bool
+    refusal: str = ""  # instead, or besides: pattern of the error with which the reference refuses or dies
+    samples: tuple = ()  # oddities of random_diagram that make it
 
 
 def pattern(expression):
@@ -174,8 +96,14 @@ PLACEHOLDER = re.compile(r"\{(\w+)\}")
 def is_awkward_template(text):
     names = PLACEHOLDER.findall(text)
     spoken = [name for name in names if name == "user_message"]
-    return any(not name.isascii() for name in names) or (spoken and len(set(names)) > 1) or "rag_out" in text or \
-        any(name.startswith("answer") or name.startswith("rag_out") for name in names) or "{x{" in text or "{{" in text
+    return (
+        any(not name.isascii() for name in names)
+        or (spoken and len(set(names)) > 1)
+        or "rag_out" in text
+        or any(name.startswith("answer") or name.startswith("rag_out") for name in names)
+        or "{x{" in text
+        or "{{" in text
+    )
 
 
 def is_not_finite(value):
@@ -217,106 +145,294 @@ def is_ours_better_gui(path, theirs, ours):
 
 
 FAULTS = (
-    Fault("V1", "a line break in a text ends the literal it is pasted into",
-          lambda v: any(breaks_line(text) for text in v.texts), load, samples=("text_breaks", "text_controls", "text_code")),
-    Fault("V1", "characters outside the basic plane become two halves",
-          lambda v: any(ord(c) > 0xFFFF for text in v.texts for c in text), broken_characters, samples=("text_astral",)),
-    Fault("V27", "compatibility normalisation changes texts",
-          lambda v: any(changed_by_folding(text) for text in v.texts), same_when_folded,
-          samples=("text_compatible", "text_astral", "text_controls")),
-    Fault("2.2", "half a character is an internal error",
-          lambda v: re.search("[\ud800-\udfff]", json.dumps(v.request, ensure_ascii=False)), anything,
-          refusal="UnicodeEncodeError", samples=("text_surrogates",)),
-    Fault("V1", "the title is pasted into a literal and a comment",
-          lambda v: re.search(r"['\\\n\r]", v.request["title"]), lambda path, *_: path in (LOAD, "agent.name"), samples=("title_any",)),
-    Fault("V11", "the title is a file name", lambda v: re.search(r"[./\\]", v.request["title"]), load,
-          refusal="FileNotFoundError|NotADirectoryError|IsADirectoryError", samples=("title_any",)),
-    Fault("V2", "state names are variables of the program",
-          lambda v: any(is_odd_identifier(name) for name in v.names("AgentState", "AgentReasoningState")), anything, samples=("state_names",)),
-    Fault("V2", "intent names are variables of the program",
-          lambda v: any(is_odd_identifier(name) for name in v.names("AgentIntent")), anything, samples=("intent_names",)),
-    Fault("V12", "an LLM is declared under one variable and used under another",
-          lambda v: any(wrong_llm_variable(name) for name in v.names("AgentLLM")), load_or_body, samples=("llm_names",)),
-    Fault("V1", "an LLM's name becomes two halves", lambda v: any(ord(c) > 0xFFFF for name in v.names("AgentLLM") for c in name),
-          lambda path, *_: path == "llms" or broken_characters(path, *_), samples=("llm_names",)),
-    Fault("V27", "an LLM's name is normalised, references to it are not always",
-          lambda v: any(unicodedata.normalize("NFKD", name) != name for name in v.names("AgentLLM")),
-          lambda path, *_: in_body(path, *_) or re.match(r"ic\.|rags|llms|states\[.*\.reasoning", path),
-          refusal="not registered|LLM", samples=("llm_names",)),
-    Fault("V1", "RAG names are pasted into the program and into paths",
-          lambda v: any(is_odd_identifier(name) for name in v.names("AgentRagElement")), anything, samples=("rag_names",)),
-    Fault("V2", "GUI ids are variables of the program",
-          lambda v: any(is_odd_gui(gui) for gui in v.values("gui_id")), load_or_body,
-          refusal="both map to", samples=("gui_ids",)),
-    Fault("V27", "a GUI's id is cleaned, references to it are not always",
-          lambda v: any(re.search(r"[\x00-\x1f\x7f]", gui) or changed_by_folding(gui) or gui != gui.strip() for gui in v.values("gui_id")),
-          lambda path, *_: path.endswith(".form") or ".event" in path, samples=("gui_ids",)),
-    Fault("V11", "skill names are file names",
-          lambda v: any(re.search(r"[./\\:]", name) for name in v.names("AgentSkill")), pattern(r"^skills"),
-          refusal="FileNotFoundError|OSError", samples=("skill_names",)),
-    Fault("D4", "placeholders: one after the other, not with every letter, objects instead of answers",
-          lambda v: any(is_awkward_template(text) for text in v.templates), in_body, samples=("placeholders",)),
-    Fault("V1", "embedding settings are pasted into literals",
-          lambda v: any(re.search(r"['\\\n]", text) for text in v.values("embedding_base_url", "embedding_model")),
-          lambda path, *_: path == LOAD or ".embedding" in path, samples=("embedding_texts",)),
-    Fault("V1", "comparisons are pasted into literals",
-          lambda v: any(re.search(r"['\\\n]", str(value)) for arc, block in v.arcs
-                        for value in comparison_of(arc, block)), lambda path, *_: path == LOAD or ".transitions" in path,
-          samples=("variable_texts",)),
-    Fault("V7", "comparison values become texts",
-          lambda v: any(not isinstance(value, str) for arc, block in v.arcs for value in comparison_of(arc, block)[1:]),
-          target_as_text, samples=("variable_types",)),
-    Fault("V18", "texts such as nan become names, infinite numbers an internal error",
-          lambda v: any(is_not_finite(value) for value in v.values(*NUMBERS)),
-          lambda path, *_: in_body(path, *_) or path.startswith("rags"), refusal="OverflowError|NaN|nan", samples=("numbers",)),
-    Fault("V4", "custom code needs one exact signature",
-          lambda v: any(not plain_signature(action["name"]) for action in v.actions_of("CustomCodeAction")), load,
-          samples=("code_signatures",)),
-    Fault("V5", "of custom code among other actions one piece survives",
-          lambda v: any(len(body) > 1 and any(v.kind(action) == "CustomCodeAction" for action in body) for body in v.bodies),
-          load_or_body, samples=("code_mixed", "shared_actions")),
-    Fault("V8", "file, image, table and plot replies use names that nothing defines",
-          lambda v: v.actions_of(*(f"WebSocketReply{kind}Action" for kind in ("File", "Image", "Dataframe", "Plotly"))),
-          in_body, samples=("object_replies",)),
-    Fault("V17", "the GUI of a custom GUI event does not count",
-          lambda v: any(block.get("guiEventGuiId") for _, block in v.arcs), is_ours_better_gui, samples=("gui_filters",)),
-    Fault("V3", "conditions are looked for under a numbered name and with one parameter",
-          lambda v: any(not condition_is_found(source) for items in v.conditions for source in items),
-          lambda path, *_: path == LOAD or ".condition" in path, samples=("condition_names",)),
-    Fault("BAF", "two conditions on one transition: a class that is not imported",
-          lambda v: any(len(items) > 1 for items in v.conditions), load, samples=("two_conditions",)),
-    Fault("11", "the oldest spellings of transitions are not read",
-          lambda v: any("condition" in arc or ("variable" in arc and "operator" in arc) for arc, _ in v.arcs),
-          lambda path, *_: ".transitions" in path, samples=("oldest_spellings",)),
-    Fault("V20", "references to intents with blanks or other capitals",
-          lambda v: any(name not in v.names("AgentIntent") for _, block in v.arcs for name in [block.get("intentName")] if name),
-          load, samples=("intent_spellings",)),
-    Fault("V13", "an LLM's global context is dropped", lambda v: any(v.values("global_context")),
-          lambda path, *_: path.endswith(".global_context"), samples=("global_context",)),
-    Fault("V24", "RAG stores do not hear of the session",
-          lambda v: any(v.values("num_previous_messages", "numPreviousMessages")),
-          lambda path, *_: path.endswith(".history"), samples=("rag_history",)),
-    Fault("V14", "a tool's description is dropped", lambda v: v.of_type("AgentTool"),
-          lambda path, *_: re.fullmatch(r"tools\[.*\]\.description", path), samples=("tool_descriptions",)),
-    Fault("D3", "helper functions become tools", lambda v: any("def helper" in code for code in v.values("code")),
-          pattern(r"^tools"), samples=("tool_helpers",)),
-    Fault("V15", "a skill's name and description are dropped",
-          lambda v: any(element.get("description") or re.match(r"\s*(#|---)", element["content"]) for element in v.of_type("AgentSkill")),
-          pattern(r"^skills"), samples=("skill_descriptions",)),
-    Fault("V10", "absolute workspaces are created in one place and opened in another",
-          lambda v: any(re.match(r"[/\\]|[A-Za-z]:", path) for path in v.values("path")), load, samples=("workspace_paths",)),
-    Fault("V9", "Telegram in a session",
-          lambda v: "telegram" in (v.config.get("agentPlatform"), (v.config.get("system") or {}).get("agentPlatform")),
-          lambda path, *_: path.startswith("platforms") or in_body(path, *_), samples=("telegram",)),
-    Fault("V21", "a personalization mapping replaces the agent by a router", mapping_of,
-          lambda path, *_: re.search(r"^states$|\.transitions$|\.initial$|^platforms|^agent\.(persist_sessions|configurations)", path),
-          samples=("personalization",)),
-    Fault("V1", "an Ollama base_url is pasted into config.yaml",
-          lambda v: any("base_url" in (element.get("parameters") or {}) for element in v.of_type("AgentLLM")),
-          lambda path, *_: path == LOAD or path.startswith("config"), samples=("ollama_urls",)),
-    Fault("11", "an action of an LLM without any LLM ends the body", lambda v: not v.of_type("AgentLLM"),
-          in_body, samples=("no_llm",)),
+    Fault(
+        "V1",
+        "a line break in a text ends the literal it is pasted into",
+        lambda v: any(breaks_line(text) for text in v.texts),
+        load,
+        samples=("text_breaks", "text_controls", "text_code"),
+    ),
+    Fault(
+        "V1",
+        "characters outside the basic plane become two halves",
+        lambda v: any(ord(c) > 0xFFFF for text in v.texts for c in text),
+        broken_characters,
+        samples=("text_astral",),
+    ),
+    Fault(
+        "V27",
+        "compatibility normalisation changes texts",
+        lambda v: any(changed_by_folding(text) for text in v.texts),
+        same_when_folded,
+        samples=("text_compatible", "text_astral", "text_controls"),
+    ),
+    Fault(
+        "2.2",
+        "half a character is an internal error",
+        lambda v: re.search("[\ud800-\udfff]", json.dumps(v.request, ensure_ascii=False)),
+        anything,
+        refusal="UnicodeEncodeError",
+        samples=("text_surrogates",),
+    ),
+    Fault(
+        "V1",
+        "the title is pasted into a literal and a comment",
+        lambda v: re.search(r"['\\\n\r]", v.request["title"]),
+        lambda path, *_: path in (LOAD, "agent.name"),
+        samples=("title_any",),
+    ),
+    Fault(
+        "V11",
+        "the title is a file name",
+        lambda v: re.search(r"[./\\]", v.request["title"]),
+        load,
+        refusal="FileNotFoundError|NotADirectoryError|IsADirectoryError",
+        samples=("title_any",),
+    ),
+    Fault(
+        "V2",
+        "state names are variables of the program",
+        lambda v: any(is_odd_identifier(name) for name in v.names("AgentState", "AgentReasoningState")),
+        anything,
+        samples=("state_names",),
+    ),
+    Fault(
+        "V2",
+        "intent names are variables of the program",
+        lambda v: any(is_odd_identifier(name) for name in v.names("AgentIntent")),
+        anything,
+        samples=("intent_names",),
+    ),
+    Fault(
+        "V12",
+        "an LLM is declared under one variable and used under another",
+        lambda v: any(wrong_llm_variable(name) for name in v.names("AgentLLM")),
+        load_or_body,
+        samples=("llm_names",),
+    ),
+    Fault(
+        "V1",
+        "an LLM's name becomes two halves",
+        lambda v: any(ord(c) > 0xFFFF for name in v.names("AgentLLM") for c in name),
+        lambda path, *_: path == "llms" or broken_characters(path, *_),
+        samples=("llm_names",),
+    ),
+    Fault(
+        "V27",
+        "an LLM's name is normalised, references to it are not always",
+        lambda v: any(unicodedata.normalize("NFKD", name) != name for name in v.names("AgentLLM")),
+        lambda path, *_: in_body(path, *_) or re.match(r"ic\.|rags|llms|states\[.*\.reasoning", path),
+        refusal="not registered|LLM",
+        samples=("llm_names",),
+    ),
+    Fault(
+        "V1",
+        "RAG names are pasted into the program and into paths",
+        lambda v: any(is_odd_identifier(name) for name in v.names("AgentRagElement")),
+        anything,
+        samples=("rag_names",),
+    ),
+    Fault(
+        "V2",
+        "GUI ids are variables of the program",
+        lambda v: any(is_odd_gui(gui) for gui in v.values("gui_id")),
+        load_or_body,
+        refusal="both map to",
+        samples=("gui_ids",),
+    ),
+    Fault(
+        "V27",
+        "a GUI's id is cleaned, references to it are not always",
+        lambda v: any(
+            re.search(r"[\x00-\x1f\x7f]", gui) or changed_by_folding(gui) or gui != gui.strip()
+            for gui in v.values("gui_id")
+        ),
+        lambda path, *_: path.endswith(".form") or ".event" in path,
+        samples=("gui_ids",),
+    ),
+    Fault(
+        "V11",
+        "skill names are file names",
+        lambda v: any(re.search(r"[./\\:]", name) for name in v.names("AgentSkill")),
+        pattern(r"^skills"),
+        refusal="FileNotFoundError|OSError",
+        samples=("skill_names",),
+    ),
+    Fault(
+        "D4",
+        "placeholders: one after the other, not with every letter, objects instead of answers",
+        lambda v: any(is_awkward_template(text) for text in v.templates),
+        in_body,
+        samples=("placeholders",),
+    ),
+    Fault(
+        "V1",
+        "embedding settings are pasted into literals",
+        lambda v: any(re.search(r"['\\\n]", text) for text in v.values("embedding_base_url", "embedding_model")),
+        lambda path, *_: path == LOAD or ".embedding" in path,
+        samples=("embedding_texts",),
+    ),
+    Fault(
+        "V1",
+        "comparisons are pasted into literals",
+        lambda v: any(
+            re.search(r"['\\\n]", str(value)) for arc, block in v.arcs for value in comparison_of(arc, block)
+        ),
+        lambda path, *_: path == LOAD or ".transitions" in path,
+        samples=("variable_texts",),
+    ),
+    Fault(
+        "V7",
+        "comparison values become texts",
+        lambda v: any(not isinstance(value, str) for arc, block in v.arcs for value in comparison_of(arc, block)[1:]),
+        target_as_text,
+        samples=("variable_types",),
+    ),
+    Fault(
+        "V18",
+        "texts such as nan become names, infinite numbers an internal error",
+        lambda v: any(is_not_finite(value) for value in v.values(*NUMBERS)),
+        lambda path, *_: in_body(path, *_) or path.startswith("rags"),
+        refusal="OverflowError|NaN|nan",
+        samples=("numbers",),
+    ),
+    Fault(
+        "V4",
+        "custom code needs one exact signature",
+        lambda v: any(not plain_signature(action["name"]) for action in v.actions_of("CustomCodeAction")),
+        load,
+        samples=("code_signatures",),
+    ),
+    Fault(
+        "V5",
+        "of custom code among other actions one piece survives",
+        lambda v: any(
+            len(body) > 1 and any(v.kind(action) == "CustomCodeAction" for action in body) for body in v.bodies
+        ),
+        load_or_body,
+        samples=("code_mixed", "shared_actions"),
+    ),
+    Fault(
+        "V8",
+        "file, image, table and plot replies use names that nothing defines",
+        lambda v: v.actions_of(*(f"WebSocketReply{kind}Action" for kind in ("File", "Image", "Dataframe", "Plotly"))),
+        in_body,
+        samples=("object_replies",),
+    ),
+    Fault(
+        "V17",
+        "the GUI of a custom GUI event does not count",
+        lambda v: any(block.get("guiEventGuiId") for _, block in v.arcs),
+        is_ours_better_gui,
+        samples=("gui_filters",),
+    ),
+    Fault(
+        "V3",
+        "conditions are looked for under a numbered name and with one parameter",
+        lambda v: any(not condition_is_found(source) for items in v.conditions for source in items),
+        lambda path, *_: path == LOAD or ".condition" in path,
+        samples=("condition_names",),
+    ),
+    Fault(
+        "BAF",
+        "two conditions on one transition: a class that is not imported",
+        lambda v: any(len(items) > 1 for items in v.conditions),
+        load,
+        samples=("two_conditions",),
+    ),
+    Fault(
+        "11",
+        "the oldest spellings of transitions are not read",
+        lambda v: any("condition" in arc or ("variable" in arc and "operator" in arc) for arc, _ in v.arcs),
+        lambda path, *_: ".transitions" in path,
+        samples=("oldest_spellings",),
+    ),
+    Fault(
+        "V20",
+        "references to intents with blanks or other capitals",
+        lambda v: any(
+            name not in v.names("AgentIntent") for _, block in v.arcs for name in [block.get("intentName")] if name
+        ),
+        load,
+        samples=("intent_spellings",),
+    ),
+    Fault(
+        "V13",
+        "an LLM's global context is dropped",
+        lambda v: any(v.values("global_context")),
+        lambda path, *_: path.endswith(".global_context"),
+        samples=("global_context",),
+    ),
+    Fault(
+        "V24",
+        "RAG stores do not hear of the session",
+        lambda v: any(v.values("num_previous_messages", "numPreviousMessages")),
+        lambda path, *_: path.endswith(".history"),
+        samples=("rag_history",),
+    ),
+    Fault(
+        "V14",
+        "a tool's description is dropped",
+        lambda v: v.of_type("AgentTool"),
+        lambda path, *_: re.fullmatch(r"tools\[.*\]\.description", path),
+        samples=("tool_descriptions",),
+    ),
+    Fault(
+        "D3",
+        "helper functions become tools",
+        lambda v: any("def helper" in code for code in v.values("code")),
+        pattern(r"^tools"),
+        samples=("tool_helpers",),
+    ),
+    Fault(
+        "V15",
+        "a skill's name and description are dropped",
+        lambda v: any(
+            element.get("description") or re.match(r"\s*(#|---)", element["content"])
+            for element in v.of_type("AgentSkill")
+        ),
+        pattern(r"^skills"),
+        samples=("skill_descriptions",),
+    ),
+    Fault(
+        "V10",
+        "absolute workspaces are created in one place and opened in another",
+        lambda v: any(re.match(r"[/\\]|[A-Za-z]:", path) for path in v.values("path")),
+        load,
+        samples=("workspace_paths",),
+    ),
+    Fault(
+        "V9",
+        "Telegram in a session",
+        lambda v: "telegram" in (v.config.get("agentPlatform"), (v.config.get("system") or {}).get("agentPlatform")),
+        lambda path, *_: path.startswith("platforms") or in_body(path, *_),
+        samples=("telegram",),
+    ),
+    Fault(
+        "V21",
+        "a personalization mapping replaces the agent by a router",
+        mapping_of,
+        lambda path, *_: re.search(
+            r"^states$|\.transitions$|\.initial$|^platforms|^agent\.(persist_sessions|configurations)", path
+        ),
+        samples=("personalization",),
+    ),
+    Fault(
+        "V1",
+        "an Ollama base_url is pasted into config.yaml",
+        lambda v: any("base_url" in (element.get("parameters") or {}) for element in v.of_type("AgentLLM")),
+        lambda path, *_: path == LOAD or path.startswith("config"),
+        samples=("ollama_urls",),
+    ),
+    Fault(
+        "11",
+        "an action of an LLM without any LLM ends the body",
+        lambda v: not v.of_type("AgentLLM"),
+        in_body,
+        samples=("no_llm",),
+    ),
 )
+
 
 def is_longer(_path, theirs, ours):
     """A body that went on where the reference's ended."""
@@ -324,21 +440,47 @@ def is_longer(_path, theirs, ours):
 
 
 def uses_message(view):
-    return view.actions_of("LLMReplyAction", "RAGReplyAction", "DBAction", "WebCrawlLLMAction") or \
-        any("{user_message}" in text for text in view.templates)
+    return view.actions_of("LLMReplyAction", "RAGReplyAction", "DBAction", "WebCrawlLLMAction") or any(
+        "{user_message}" in text for text in view.templates
+    )
 
 
 # For probes without a message and with variables that are false.
 QUIET_FAULTS = (
-    Fault("V6", "without a message the body ends", uses_message,
-          lambda path, theirs, ours: path.endswith(".raises") and ours == "(missing)" or is_longer(path, theirs, ours) or
-          (in_body(path, theirs, ours) and theirs is not None and ours is not None and theirs != "(nothing)" and "calls" not in path)),
-    Fault("D4", "variables that are 0 or False are shown as nothing",
-          lambda v: any(PLACEHOLDER.search(text) for text in v.templates),
-          lambda path, theirs, ours: in_body(path, theirs, ours) and re.sub(r"0\.0|0|False", "", str(ours)) == str(theirs)),
+    Fault(
+        "V6",
+        "without a message the body ends",
+        uses_message,
+        lambda path, theirs, ours: path.endswith(".raises")
+        and ours == "(missing)"
+        or is_longer(path, theirs, ours)
+        or (
+            in_body(path, theirs, ours)
+            and theirs is not None
+            and ours is not None
+            and theirs != "(nothing)"
+            and "calls" not in path
+        ),
+    ),
+    Fault(
+        "D4",
+        "variables that are 0 or False are shown as nothing",
+        lambda v: any(PLACEHOLDER.search(text) for text in v.templates),
+        lambda path, theirs, ours: in_body(path, theirs, ours)
+        and re.sub(r"0\.0|0|False", "", str(ours)) == str(theirs),
+    ),
 )
 
-NUMBERS = ("max_depth", "max_pages", "k", "bm25_weight", "num_previous_messages", "ws_latitude", "ws_longitude", "ws_audio_speed")
+NUMBERS = (
+    "max_depth",
+    "max_pages",
+    "k",
+    "bm25_weight",
+    "num_previous_messages",
+    "ws_latitude",
+    "ws_longitude",
+    "ws_audio_speed",
+)
 
 
 def comparison_of(arc, block):
@@ -362,4 +504,6 @@ def explained(view, difference, faults=FAULTS):
 def explained_refusal(view, answer, faults=FAULTS):
     """The same for a diagram that the reference refuses, or dies of, and that is valid."""
     said = f"{answer['error']}: {answer['message']}"
-    return next((fault for fault in faults if fault.refusal and fault.shows(view) and re.search(fault.refusal, said)), None)
+    return next(
+        (fault for fault in faults if fault.refusal and fault.shows(view) and re.search(fault.refusal, said)), None
+    )

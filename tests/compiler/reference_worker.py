@@ -1,6 +1,7 @@
 """Runs under build/reference: generates programs with the reference as its simulator endpoint does. One line of JSON in,
 {"request": JSON text, "out": directory}, one line out. A forked child does each, without network and with limits: the
 diagrams are ours, but the reference pastes texts into programs and file names."""
+
 from __future__ import annotations
 
 import contextlib
@@ -19,7 +20,6 @@ from besser.BUML.metamodel.state_machine.state_machine import CustomCodeAction
 from besser.generators.agents.baf_generator import BAFGenerator, GenerationMode
 from besser.utilities.web_modeling_editor.backend.services.converters import process_agent_diagram
 from besser.utilities.web_modeling_editor.backend.services.validators import python_code_validator as lint
-
 
 WARM_UP = """{"title": "x", "model": {"elements": {"s": {"type": "AgentState", "name": "s", "actions": ["a"]}, "i":
     {"type": "StateInitialNode"}, "a": {"actionType": "GUIReplyAction", "guiId": "g"}, "g": {"type": "AgentGUI", "gui_id":
@@ -60,8 +60,14 @@ def generate(request, out):
     agent = process_agent_diagram({**request, "config": config})
     check_code(agent)
     config_yaml = request["configYaml"] if isinstance(request.get("configYaml"), str) else None
-    BAFGenerator(agent, output_dir=out, config=config, generation_mode=GenerationMode.CODE_ONLY,
-                 config_yaml=config_yaml, test_mode=True).generate()
+    BAFGenerator(
+        agent,
+        output_dir=out,
+        config=config,
+        generation_mode=GenerationMode.CODE_ONLY,
+        config_yaml=config_yaml,
+        test_mode=True,
+    ).generate()
 
 
 def answer(line):

@@ -1,11 +1,12 @@
 """Where a diagram holds text, and what a program looks like without its texts: for the proof that no text of a diagram can
 change the structure of a program (7.9)."""
+
 from __future__ import annotations
 
 import ast
 import copy
 
-from tests.compiler.reference_faults import ACTION_OF_REPLY
+from tests.compiler.request_view import ACTION_OF_REPLY
 
 RAW, CLEAN, TRIM, LABEL = "raw", "clean", "trim", "label"  # LABEL: nothing reads it
 
@@ -22,12 +23,30 @@ TEXTS = {
     "AgentReasoningState": {"system_prompt": RAW, "fallback_message": RAW},
     "Comments": {"name": RAW},
     "TextReplyAction": {"name": CLEAN},
-    "LLMReplyAction": {"system_message": CLEAN, "llmPrompt": CLEAN, "customInputPrompt": RAW, "storeInSession": CLEAN, "name": LABEL},
+    "LLMReplyAction": {
+        "system_message": CLEAN,
+        "llmPrompt": CLEAN,
+        "customInputPrompt": RAW,
+        "storeInSession": CLEAN,
+        "name": LABEL,
+    },
     "LLMChatAction": {"system_message": CLEAN, "llmPrompt": CLEAN, "storeInSession": CLEAN, "name": LABEL},
     "RAGReplyAction": {"prompt": CLEAN, "customInputPrompt": RAW, "storeInSession": CLEAN},
-    "DBAction": {"dbSqlQuery": RAW, "dbCustomName": TRIM, "customInputPrompt": RAW, "storeInSession": CLEAN, "name": LABEL},
-    "WebCrawlLLMAction": {"initial_url": CLEAN, "base_url_prefix": CLEAN, "no_crawl_error_message": CLEAN,
-                          "system_message_prefix": CLEAN, "storeInSession": CLEAN, "name": LABEL},
+    "DBAction": {
+        "dbSqlQuery": RAW,
+        "dbCustomName": TRIM,
+        "customInputPrompt": RAW,
+        "storeInSession": CLEAN,
+        "name": LABEL,
+    },
+    "WebCrawlLLMAction": {
+        "initial_url": CLEAN,
+        "base_url_prefix": CLEAN,
+        "no_crawl_error_message": CLEAN,
+        "system_message_prefix": CLEAN,
+        "storeInSession": CLEAN,
+        "name": LABEL,
+    },
     "WebSocketReplyMarkdownAction": {"ws_message": CLEAN, "name": LABEL},
     "WebSocketReplyHTMLAction": {"ws_message": CLEAN, "name": LABEL},
     "WebSocketReplySpeechAction": {"ws_message": CLEAN, "name": LABEL},
@@ -71,7 +90,11 @@ def text_fields(request):
         for place in (arc, arc.get("predefined") or {}):
             block = place.get("conditionValue")
             if isinstance(block, dict):
-                found += [(block, key, how) for key, how in COMPARISON.items() if isinstance(block.get(key), str) and block[key]]
+                found += [
+                    (block, key, how)
+                    for key, how in COMPARISON.items()
+                    if isinstance(block.get(key), str) and block[key]
+                ]
     return found
 
 
@@ -121,14 +144,24 @@ def same_up_to_names(one, two):
 
 
 def without_aliases(tree):
-    tree.body = [node for node in tree.body if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
-                                                    and isinstance(node.value, ast.Name))]
+    tree.body = [
+        node
+        for node in tree.body
+        if not (
+            isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Name)
+            and isinstance(node.value, ast.Name)
+        )
+    ]
     return tree
 
 
 def ast_text(node):
-    return ast.dump(node) if isinstance(node, ast.AST) else "[" + ", ".join(map(ast_text, node)) + "]" \
-        if isinstance(node, list) else repr(node)
+    return (
+        ast.dump(node)
+        if isinstance(node, ast.AST)
+        else "[" + ", ".join(map(ast_text, node)) + "]" if isinstance(node, list) else repr(node)
+    )
 
 
 # ---- names ---------------------------------------------------------------------------------------------------------
@@ -143,8 +176,11 @@ REFERENCES = {
 
 def named_elements(request):
     """[(element, key of its name)] of those that have a name of their own: repeated ones are skipped by the rules."""
-    found = [(element, "gui_id" if element["type"] == "AgentGUI" else "name") for _, element in elements_of(request)
-             if element.get("type") in NAMED]
+    found = [
+        (element, "gui_id" if element["type"] == "AgentGUI" else "name")
+        for _, element in elements_of(request)
+        if element.get("type") in NAMED
+    ]
     found = [(element, key) for element, key in found if isinstance(element.get(key), str) and element[key].strip()]
     names = [(element["type"], element[key].strip()) for element, key in found]
     return [item for item, name in zip(found, names) if names.count(name) == 1]
@@ -162,7 +198,12 @@ def rename(request, index, name):
 
     def walk(value):
         if isinstance(value, dict):
-            if by_label and value.get("actionType") == "RAGReplyAction" and not value.get("ragDatabaseName") and value.get("name") == old:
+            if (
+                by_label
+                and value.get("actionType") == "RAGReplyAction"
+                and not value.get("ragDatabaseName")
+                and value.get("name") == old
+            ):
                 value["name"] = name
             for member, item in value.items():
                 if member in keys and isinstance(item, str) and item.strip().casefold() == old.strip().casefold():

@@ -1,5 +1,6 @@
 """Custom code, tools and conditions: the verdict of `agentsim validate` is CPython's own compile() and the rules of section
 9, worked out here once more with the ast module, for every snippet of snippets.py in each of the three places."""
+
 from __future__ import annotations
 
 import ast
@@ -13,7 +14,9 @@ import pytest
 from tests.compiler import harness
 from tests.compiler.snippets import ALL
 
-MODULES = set("os subprocess socket sys ctypes importlib shutil urllib http ftplib smtplib pickle marshal builtins pty signal".split())
+MODULES = set(
+    "os subprocess socket sys ctypes importlib shutil urllib http ftplib smtplib pickle marshal builtins pty signal".split()
+)
 BUILTINS = set("exec eval __import__ compile open breakpoint".split())
 CUSTOM, TOOL, CONDITION = "custom code", "tool", "condition"
 CHUNKS = 12
@@ -96,14 +99,30 @@ def request_with(source, place):
     model = request["model"]
     state = next(key for key, item in model["elements"].items() if item["type"] == "AgentState")
     if place == CUSTOM:
-        model["elements"]["code"] = {"id": "code", "type": "AgentStateBody", "actionType": "CustomCodeAction", "name": source}
+        model["elements"]["code"] = {
+            "id": "code",
+            "type": "AgentStateBody",
+            "actionType": "CustomCodeAction",
+            "name": source,
+        }
         model["elements"][state]["actions"] = ["code"]
     elif place == TOOL:
-        model.setdefault("components", {})["tool"] = {"id": "tool", "type": "AgentTool", "name": "f", "description": "d", "code": source}
+        model.setdefault("components", {})["tool"] = {
+            "id": "tool",
+            "type": "AgentTool",
+            "name": "f",
+            "description": "d",
+            "code": source,
+        }
     else:
-        model["relationships"]["arc"] = {"id": "arc", "type": "AgentStateTransition", "source": {"element": state},
-                                         "target": {"element": state}, "transitionType": "custom",
-                                         "custom": {"event": "None", "condition": [source]}}
+        model["relationships"]["arc"] = {
+            "id": "arc",
+            "type": "AgentStateTransition",
+            "source": {"element": state},
+            "target": {"element": state},
+            "transitionType": "custom",
+            "custom": {"event": "None", "condition": [source]},
+        }
     return request
 
 
@@ -129,21 +148,33 @@ def test_the_corpus_has_enough_of_both(place):
 @pytest.mark.parametrize("place", (CUSTOM, TOOL, CONDITION))
 def test_code_that_is_accepted_loads(place, dumper, tmp_path):
     """Every snippet that is right in some place gives a program that compiles and loads there."""
-    for number, source in enumerate(item for item in ALL if RIGHT[place](item) and "\0" not in item and len(item) < 2000):
+    for number, source in enumerate(
+        item for item in ALL if RIGHT[place](item) and "\0" not in item and len(item) < 2000
+    ):
         if number % 4 and harness.SCALE <= 1:
             continue
         run = harness.generate(request_with(source, place), tmp_path / str(number))
         assert run.status == harness.OK, run.said
         described = dumper.dump(tmp_path / str(number))
-        if place == CUSTOM and "error" in described:  # what runs when a function is defined may fail: that is its author's
+        if (
+            place == CUSTOM and "error" in described
+        ):  # what runs when a function is defined may fail: that is its author's
             assert described["error"]["stage"] == "import" and ("@" in source or "def f(session" in source), described
             continue
         assert "error" not in described, (source, described)
 
 
 def test_pathological_sources_take_bounded_time_and_memory():
-    for source in ("(" * 100_000, "x = " + "-" * 200_000 + "1", "x = " + "a." * 100_000, "x = " + "[" * 90 + "]" * 90, "x = '" + "a" * 3_000_000 + "'",
-                   "def f(session):\n" + "    x = 1\n" * 200_000, "x = " + " ** ".join("9" * 5000), "x = " + "1," * 500_000):
+    for source in (
+        "(" * 100_000,
+        "x = " + "-" * 200_000 + "1",
+        "x = " + "a." * 100_000,
+        "x = " + "[" * 90 + "]" * 90,
+        "x = '" + "a" * 3_000_000 + "'",
+        "def f(session):\n" + "    x = 1\n" * 200_000,
+        "x = " + " ** ".join("9" * 5000),
+        "x = " + "1," * 500_000,
+    ):
         run = harness.measured("validate", "-", text=harness.to_json(request_with(source, CUSTOM)))
         assert run.status == harness.REFUSED or source.startswith("def f"), run.said[:300]
         assert run.seconds < 8 and run.megabytes < 600, f"{source[:20]}: {run.seconds} s, {run.megabytes} MB"
@@ -152,6 +183,9 @@ def test_pathological_sources_take_bounded_time_and_memory():
 def test_nothing_of_the_code_is_executed(tmp_path):
     marker = tmp_path / "executed"
     for place in RIGHT:
-        for source in (f"def f(session, x=open({str(marker)!r}, 'w')): pass", f"import os; os.close(os.open({str(marker)!r}, {os.O_CREAT}))\ndef f(a): pass"):
+        for source in (
+            f"def f(session, x=open({str(marker)!r}, 'w')): pass",
+            f"import os; os.close(os.open({str(marker)!r}, {os.O_CREAT}))\ndef f(a): pass",
+        ):
             harness.verdict(request_with(source, place))
     assert not marker.exists()

@@ -1,6 +1,7 @@
 """No text of a diagram can change the structure of its program (7.9). Hostile strings are put into every text field of
 every fixture at once; the program's tree is the same as with harmless ones, and its literals hold exactly the strings.
 Names likewise: refused by the name rule, or the same tree up to a renaming of variables."""
+
 from __future__ import annotations
 
 import ast
@@ -12,7 +13,9 @@ import pytest
 from tests.compiler import harness, structure
 from tests.support import random_diagram, random_text
 
-FIXTURES = [name for name in harness.fixture_names() if harness.is_valid_fixture(name) and not name.startswith("big_")]
+FIXTURES = [
+    name for name in harness.fixture_names() if harness.is_valid_fixture(name) and not name.startswith("big_")
+]
 ROUNDS = harness.scaled(3)
 
 
@@ -20,7 +23,9 @@ def programs(request, folder):
     """The Python files of a request by path; the test fails when it is refused."""
     run = harness.generate(request, folder)
     assert run.status == harness.OK, run.said
-    return {path: content.decode("utf-8") for path, content in harness.files_of(folder).items() if path.endswith(".py")}
+    return {
+        path: content.decode("utf-8") for path, content in harness.files_of(folder).items() if path.endswith(".py")
+    }
 
 
 def hostile(rng, how):
@@ -82,7 +87,9 @@ def test_no_text_of_a_fixture_changes_the_program(name, tmp_path):
 
 @pytest.mark.parametrize("seed", harness.seeds(40, salt=8))
 def test_no_text_of_a_random_diagram_changes_the_program(seed, tmp_path):
-    request = random_diagram.build(seed, {"object_replies", "code_mixed", "condition_names", "global_context"}, states=(3, 12))
+    request = random_diagram.build(
+        seed, {"object_replies", "code_mixed", "condition_names", "global_context"}, states=(3, 12)
+    )
     check_request(request, random.Random(seed), tmp_path)
 
 
@@ -92,9 +99,35 @@ def test_thousands_of_strings_are_tried():
     assert count >= 2000
 
 
-@pytest.mark.parametrize("text", ["'", '"', "\\", "'''", '"""', "\n", "\r", "\r\n", "\x0b", "\x0c", "\x85", "\u2028", "\u2029",
-                                  "😀", "{", "}", "{{7*7}}", "{% x %}", "#", ";", "$(x)", "../", "a" * (1 << 20)],
-                         ids=lambda text: ascii(text)[:20])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "'",
+        '"',
+        "\\",
+        "'''",
+        '"""',
+        "\n",
+        "\r",
+        "\r\n",
+        "\x0b",
+        "\x0c",
+        "\x85",
+        "\u2028",
+        "\u2029",
+        "😀",
+        "{",
+        "}",
+        "{{7*7}}",
+        "{% x %}",
+        "#",
+        ";",
+        "$(x)",
+        "../",
+        "a" * (1 << 20),
+    ],
+    ids=lambda text: ascii(text)[:20],
+)
 def test_the_strings_that_the_contract_names(text, tmp_path):
     """In every text field of three diagrams that have all of them."""
     for number, name in enumerate(("text_quotes_and_backslashes", "many_actions_in_order", "variable_quote")):
@@ -106,8 +139,9 @@ def test_the_strings_that_the_contract_names(text, tmp_path):
         fill(odd, [f"x{text}"] * len(fields))
         one = programs(plain, tmp_path / f"{number}plain")
         two = programs(odd, tmp_path / f"{number}odd")
-        assert {path: structure.constants(source)[1] for path, source in one.items()} == \
-            {path: structure.constants(source)[1] for path, source in two.items()}
+        assert {path: structure.constants(source)[1] for path, source in one.items()} == {
+            path: structure.constants(source)[1] for path, source in two.items()
+        }
 
 
 # ---- names -----------------------------------------------------------------------------------------------------------
@@ -140,13 +174,20 @@ def test_names_are_refused_or_rename_variables(name, tmp_path):
         try:
             structure.same_up_to_names(before, source)
         except structure.Renamed as difference:
-            pytest.fail(f"{named[index][0]['type']} {named[index][0][named[index][1]]!r} called {new!r}: {difference}")
+            pytest.fail(
+                f"{named[index][0]['type']} {named[index][0][named[index][1]]!r} called {new!r}: {difference}"
+            )
 
 
 def is_taken(request, index, new):
     """Another element has the name already (states and intents share one space, whatever the case)."""
-    others = [element[key] for number, (element, key) in enumerate(structure.named_elements(request)) if number != index]
-    return new.strip().casefold() in [other.strip().casefold() for other in others] or new.strip().casefold() == "fallback_intent"
+    others = [
+        element[key] for number, (element, key) in enumerate(structure.named_elements(request)) if number != index
+    ]
+    return (
+        new.strip().casefold() in [other.strip().casefold() for other in others]
+        or new.strip().casefold() == "fallback_intent"
+    )
 
 
 @pytest.mark.parametrize("seed", harness.seeds(30, salt=9))
@@ -162,5 +203,9 @@ def test_titles_are_refused_or_literals(seed, tmp_path):
             continue
         after = harness.files_of(tmp_path / str(number))["agent.py"].decode("utf-8")
         assert structure.constants(before)[1] == structure.constants(after)[1]
-        call = next(node for node in ast.walk(ast.parse(after)) if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Agent")
+        call = next(
+            node
+            for node in ast.walk(ast.parse(after))
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Agent"
+        )
         assert ast.literal_eval(call.args[0]) == structure.becomes(title, structure.RAW).replace(" ", "_")

@@ -1,20 +1,34 @@
 """What saved diagrams gather over the years and a compiler has to pass over: ends that lead nowhere, repeated and blank
 components, unknown words, values of the wrong type where that is allowed. Diagrams stay valid."""
+
 from __future__ import annotations
 
 
 def tie(builder):
     """Adds some to a random_diagram.Builder whose states and transitions are drawn."""
-    for add in (odd_conditions, arcs_to_nowhere, odd_comparisons, odd_kinds, repeated_components, odd_lists, odd_states,
-                odd_intents, foreign_things, another_start):
+    for add in (
+        odd_conditions,
+        arcs_to_nowhere,
+        odd_comparisons,
+        odd_kinds,
+        repeated_components,
+        odd_lists,
+        odd_states,
+        odd_intents,
+        foreign_things,
+        another_start,
+    ):
         if builder.chance(0.5):
             add(builder)
 
 
 def free_arc(b):
     """A transition of a state that has no automatic one, which would have to be the last."""
-    automatic = {arc["source"]["element"] for arc in b.relationships.values()
-                 if "auto" in (arc.get("predefinedType"), (arc.get("predefined") or {}).get("predefinedType"))}
+    automatic = {
+        arc["source"]["element"]
+        for arc in b.relationships.values()
+        if "auto" in (arc.get("predefinedType"), (arc.get("predefined") or {}).get("predefinedType"))
+    }
     free = [key for key in b.states if key not in automatic]
     return b.arc(b.pick(free), b.pick(b.states)) if free else {}
 
@@ -31,18 +45,36 @@ def arcs_to_nowhere(b):
 
 
 def odd_comparisons(b):
-    for fields in ({"variable": "x", "operator": "~", "targetValue": "1"}, {"variable": "", "operator": "<"},
-                   {"variable": "x", "targetValue": "1"}, {}, "text", 5, None, [1]):
+    for fields in (
+        {"variable": "x", "operator": "~", "targetValue": "1"},
+        {"variable": "", "operator": "<"},
+        {"variable": "x", "targetValue": "1"},
+        {},
+        "text",
+        5,
+        None,
+        [1],
+    ):
         if b.chance(0.4):
             b.predefined(free_arc(b), "when_variable_operation_matched", conditionValue=fields)
 
 
 def odd_kinds(b):
-    for fields in ({"predefinedType": "sometimes"}, {"predefinedType": ""}, {"predefined": None}, {"predefined": {}},
-                   {"transitionType": "other", "custom": {"event": "DummyEvent"}},
-                   {"predefined": {"predefinedType": "when_file_received", "fileType": b.pick((" , ,pdf,, PNG", ",", " ", None, 5, "a/b, c"))}},
-                   {"predefined": {"predefinedType": "when_intent_matched", "intentName": b.pick(("", " ", None))}},
-                   {"predefined": {"predefinedType": "when_form_submitted", "formGuiId": b.pick(("", None, "nowhere"))}}):
+    for fields in (
+        {"predefinedType": "sometimes"},
+        {"predefinedType": ""},
+        {"predefined": None},
+        {"predefined": {}},
+        {"transitionType": "other", "custom": {"event": "DummyEvent"}},
+        {
+            "predefined": {
+                "predefinedType": "when_file_received",
+                "fileType": b.pick((" , ,pdf,, PNG", ",", " ", None, 5, "a/b, c")),
+            }
+        },
+        {"predefined": {"predefinedType": "when_intent_matched", "intentName": b.pick(("", " ", None))}},
+        {"predefined": {"predefinedType": "when_form_submitted", "formGuiId": b.pick(("", None, "nowhere"))}},
+    ):
         if b.chance(0.4):
             free_arc(b).update(fields)
 
@@ -56,9 +88,17 @@ def odd_conditions(b):
 
 def repeated_components(b):
     for element in list(b.components.values()):
-        if element["type"] in ("AgentLLM", "AgentRagElement", "AgentTool", "AgentSkill", "AgentWorkspace") and b.chance(0.3):
+        if element["type"] in (
+            "AgentLLM",
+            "AgentRagElement",
+            "AgentTool",
+            "AgentSkill",
+            "AgentWorkspace",
+        ) and b.chance(0.3):
             fields = {key: value for key, value in element.items() if key not in ("id", "type")}
-            fields.update(b.pick(({"description": "another"}, {"k": 7}, {"num_previous_messages": 3}, {"code": "no Python ("})))
+            fields.update(
+                b.pick(({"description": "another"}, {"k": 7}, {"num_previous_messages": 3}, {"code": "no Python ("}))
+            )
             b.component(element["type"], fields)
     for kind in ("AgentLLM", "AgentRagElement", "AgentTool", "AgentSkill", "AgentWorkspace"):
         if b.chance(0.3):

@@ -1,9 +1,39 @@
 """Pieces that random diagrams are put together from: code, designs of GUIs, settings."""
 
-PROVIDERS = ("openai", "huggingface", "huggingface_api", "replicate", "ollama", "mistral", "deepseek", "google", "meta",
-             "anthropic", "qwen", "xai", "groq", "together", "openrouter")
+PROVIDERS = (
+    "openai",
+    "huggingface",
+    "huggingface_api",
+    "replicate",
+    "ollama",
+    "mistral",
+    "deepseek",
+    "google",
+    "meta",
+    "anthropic",
+    "qwen",
+    "xai",
+    "groq",
+    "together",
+    "openrouter",
+)
 
-FILE_TYPES = ("pdf", "TXT", "json", "csv", "xml", "png", "jpg", "JPEG", "gif", "mp3", "mp4", "application/zip", "image/webp", "odt")
+FILE_TYPES = (
+    "pdf",
+    "TXT",
+    "json",
+    "csv",
+    "xml",
+    "png",
+    "jpg",
+    "JPEG",
+    "gif",
+    "mp3",
+    "mp4",
+    "application/zip",
+    "image/webp",
+    "odt",
+)
 
 # NAME and SIGNATURE are replaced. Nothing here waits, prints or leaves the session.
 CUSTOM_CODE = (
@@ -29,13 +59,35 @@ CONDITIONS = (
 TOOLS = (
     ('def TOOL(a: int, b: int = 2) -> int:\n    """Adds two numbers."""\n    return a + b\n', "Adds two numbers."),
     ('def TOOL(text: str) -> str:\n    """Text in capitals"""\n    return text.upper()', "Text in capitals"),
-    ('import math\n\n\ndef TOOL(radius: float) -> float:\n    """Area of a circle"""\n    return math.pi * radius ** 2\n', "Area of a circle"),
+    (
+        'import math\n\n\ndef TOOL(radius: float) -> float:\n    """Area of a circle"""\n    return math.pi * radius ** 2\n',
+        "Area of a circle",
+    ),
 )
 
-_PAGE = {"pages": [{"id": "p1", "name": "Home", "frames": [{"component": {"type": "wrapper", "components": [
-    {"type": "text", "attributes": {"id": "t1"}, "components": [{"type": "textnode", "content": "Hello"}]},
-    {"tagName": "button", "type": "button", "attributes": {"id": "b1"}, "content": "Send"},
-]}}]}]}
+_PAGE = {
+    "pages": [
+        {
+            "id": "p1",
+            "name": "Home",
+            "frames": [
+                {
+                    "component": {
+                        "type": "wrapper",
+                        "components": [
+                            {
+                                "type": "text",
+                                "attributes": {"id": "t1"},
+                                "components": [{"type": "textnode", "content": "Hello"}],
+                            },
+                            {"tagName": "button", "type": "button", "attributes": {"id": "b1"}, "content": "Send"},
+                        ],
+                    }
+                }
+            ],
+        }
+    ]
+}
 
 GUI_MODELS = (None, {}, _PAGE)
 

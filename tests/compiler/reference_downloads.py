@@ -1,0 +1,55 @@
+"""Runs under build/reference: makes downloads with the reference as its generate-output endpoint does. One line of JSON
+in, {"request": JSON text, "out": directory}, one line out, each in a child as reference_worker.py says. The directory
+gets what the archive holds."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import logging
+import os
+import socket
+import sys
+import zipfile
+
+from deep_translator import GoogleTranslator
+from fastapi import HTTPException
+
+import besser.utilities.web_modeling_editor.backend.services  # noqa: F401  the router alone is a circular import
+from besser.utilities.web_modeling_editor.backend.routers import generation_router
+from tests.compiler import reference_worker
+
+
+async def download(request):
+    response = await generation_router._handle_agent_generation(request)
+    return b"".join([chunk if isinstance(chunk, bytes) else chunk.encode() async for chunk in response.body_iterator])
+
+
+def answer(line):
+    question = json.loads(line)
+    try:
+        request = json.loads(question["request"])
+        os.makedirs(question["out"], exist_ok=True)
+        os.chdir(question["out"])
+        body = asyncio.run(download({"config": None, **request}))
+        with zipfile.ZipFile(io.BytesIO(body)) as archive:
+            archive.extractall(question["out"])
+            return {"ok": True, "files": archive.namelist()}
+    except HTTPException as error:
+        return {"error": error.status_code, "message": str(error.detail)}
+    except BaseException as error:
+        return {"error": type(error).__name__, "message": str(error)}
+
+
+def main():
+    logging.disable(logging.CRITICAL)
+    GoogleTranslator.translate = reference_worker.refuse
+    socket.socket.connect = socket.create_connection = socket.getaddrinfo = reference_worker.refuse
+    reference_worker.answer = answer
+    for line in sys.stdin:
+        print(reference_worker.forked(line), flush=True)
+
+
+if __name__ == "__main__":
+    main()
