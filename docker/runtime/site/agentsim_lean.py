@@ -12,13 +12,16 @@ with loads the real thing, hands over to it, and gives it its place in the modul
 code, the agent's own included, imports real modules only. Nothing is taken away:
 `agent.use_telegram_platform()` works, it only loads late.
 
-AGENTSIM_FULL_IMPORT=1 in the environment turns all of this off.
+A few modules of packages get a last touch when they were loaded (AFTERWARDS), and one, whose
+requirements are not installed, is another one altogether (INSTEAD).
+
+AGENTSIM_FULL_IMPORT=1 in the environment turns the table LATE off.
 """
 import builtins
 import importlib
 import os
 import sys
-from importlib.machinery import PathFinder, SourceFileLoader
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 
 # importing module -> {imported module: names that come late}; WHOLE is `import x` (as y)
 WHOLE = ()
@@ -34,6 +37,14 @@ LATE = {
     "baf.core.entity.entity": {"baf.nlp.preprocessing.text_preprocessing": ("process_text",)},
     "baf.core.intent.intent": {"baf.nlp.preprocessing.text_preprocessing": ("process_text",)},
     "baf.core.session": {"pandas": ("DataFrame",), "websocket": ("WebSocketApp",)},
+    "baf.nlp.rag.rag": {
+        "langchain.retrievers": ("EnsembleRetriever",),
+        "langchain_community.document_loaders": ("PyPDFLoader",),
+        "langchain_community.retrievers": ("BM25Retriever",),
+        "langchain_core.documents.base": ("Document",),
+        "langchain_core.vectorstores.base": ("VectorStore", "VectorStoreRetriever"),
+        "langchain_text_splitters.base": ("TextSplitter",),
+    },
     "baf.nlp.ner.simple_ner": {
         "baf.nlp.ner.base.datetime": ("ner_datetime",),
         "baf.nlp.ner.base.number": ("ner_number",),
@@ -43,11 +54,15 @@ LATE = {
     "baf.platforms.websocket.websocket_platform": {
         "baf.platforms.websocket.streamlit_ui": ("streamlit_ui",),
         "cv2": WHOLE,
+        "librosa": WHOLE,
         "numpy": WHOLE,
         "pandas": ("DataFrame",),
         "plotly": WHOLE,
     },
 }
+
+# The few things that the framework needs of a package that is not installed
+OURS = {"librosa": "agentsim_speed"}
 
 
 class Late:
@@ -152,7 +167,7 @@ def late_import(holder, table):
             return Names(name, {each: Late(holder, name, each) for each in late})
         if name == "nltk":
             return Tokenizers
-        return Late(holder, name)
+        return Late(holder, OURS.get(name, name))
 
     return import_
 
@@ -168,15 +183,12 @@ class LateLoader(SourceFileLoader):
         holder["__builtins__"] = vars(builtins)
 
 
-class GuardLoader(SourceFileLoader):
-    """Loads nltk's guard of its data files, which refuses files that are neither root's nor the
-    user's own. In a user namespace without root, as a session has, root's files show as
-    nobody's: the question has no answer there, and the mounts are read-only anyway."""
-
-    def exec_module(self, module):
-        super().exec_module(module)
-        if not root_is_mapped():
-            module.ENFORCE = False
+def trust_files_of_root(pathsec):
+    """nltk's guard of its data files refuses files that are neither root's nor the user's own. In
+    a user namespace without root, as a session has, root's files show as nobody's: the question
+    has no answer there, and the mounts are read-only anyway."""
+    if not root_is_mapped():
+        pathsec.ENFORCE = False
 
 
 def root_is_mapped():
@@ -187,15 +199,66 @@ def root_is_mapped():
         return True
 
 
+def say_nothing_of_successors(deprecation):
+    """The generated program uses the classes that BAF's own documents name. That langchain would
+    rather see others is no news for who tests an agent."""
+    import warnings
+
+    warnings.simplefilter("ignore", deprecation.LangChainDeprecationWarning)
+    warnings.simplefilter("ignore", deprecation.LangChainPendingDeprecationWarning)
+    deprecation.surface_langchain_deprecation_warnings = lambda: None
+
+
+def keep_threads_few(_chromadb):
+    """Each store starts a runtime with a thread per processor, and a session may have only so
+    many. Read when the first store is made."""
+    os.environ.setdefault("TOKIO_WORKER_THREADS", "2")
+    os.environ.setdefault("RAYON_NUM_THREADS", "2")
+
+
+def have_encodings(_tiktoken):
+    """The encoding of OpenAI's embeddings is part of the runtime; else it is fetched at first use."""
+    os.environ.setdefault("TIKTOKEN_CACHE_DIR", os.path.join(sys.prefix, "tiktoken_cache"))
+
+
+AFTERWARDS = {
+    "chromadb": keep_threads_few,
+    "langchain_core._api.deprecation": say_nothing_of_successors,
+    "nltk.pathsec": trust_files_of_root,
+    "tiktoken": have_encodings,
+}
+
+
+class AfterLoader(SourceFileLoader):
+    """Loads a module as always, then does what AFTERWARDS says."""
+
+    def exec_module(self, module):
+        super().exec_module(module)
+        AFTERWARDS[module.__name__](module)
+
+
+# module -> the file beside this one that is loaded in its place
+INSTEAD = {"chromadb.telemetry.opentelemetry": "agentsim_no_traces.py"}
+
+
+def instead(name):
+    origin = os.path.join(os.path.dirname(__file__), INSTEAD[name])
+    spec = ModuleSpec(name, SourceFileLoader(name, origin), origin=origin)
+    spec.has_location = True
+    return spec
+
+
 class Finder:
-    """Finds the modules above as always, and gives them their loaders."""
+    """Finds the modules above, and gives them their loaders."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
+        if name in INSTEAD:
+            return instead(name)
         if name in LATE:
             loader = LateLoader
-        elif name == "nltk.pathsec":
-            loader = GuardLoader
+        elif name in AFTERWARDS:
+            loader = AfterLoader
         else:
             return None
         spec = PathFinder.find_spec(name, path, target)
@@ -205,6 +268,8 @@ class Finder:
 
 
 def install():
-    if os.environ.get("AGENTSIM_FULL_IMPORT", "") not in ("", "0") or Finder in sys.meta_path:
+    if Finder in sys.meta_path:
         return
+    if os.environ.get("AGENTSIM_FULL_IMPORT", "") not in ("", "0"):
+        LATE.clear()
     sys.meta_path.insert(0, Finder)
