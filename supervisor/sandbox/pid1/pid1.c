@@ -101,11 +101,27 @@ static int open_way_out(int report_fd, int port)
 
 /* ---- the program ---------------------------------------------------------------------------------- */
 
+/* When the machine runs out of memory, agents go first, and of an agent's processes not those that watch it. Only who
+ * may be looked at may write that file; the program may be anyway. */
+static void go_first(void)
+{
+    int fd;
+
+    prctl(PR_SET_DUMPABLE, 1);
+    fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return; /* it is a wish */
+    if (write(fd, "1000", 4) < 0)
+        errno = 0;
+    close(fd);
+}
+
 static void run_program(char **argv, int failed_fd)
 {
     sigset_t none;
     int e;
 
+    go_first();
     setsid();        /* kill(0) in the program reaches the program only */
     unsetenv("PWD"); /* bubblewrap's addition */
     signal(SIGPIPE, SIG_DFL);
