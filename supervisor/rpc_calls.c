@@ -158,18 +158,22 @@ static void call_end(struct rpc_conn *c, const struct rpc_request *r)
 static void call_health(struct rpc_conn *c, const struct rpc_request *r)
 {
     const struct supervisor *sv = supervisor_of(c);
+    char limits[LAUNCH_LIMITS_TEXT_MAX];
     struct rpc_status status = {
         .sessions = (uint32_t)sv->sessions.table.count,
         .capacity = sv->sessions.slots.count,
         .quarantined = sv->sessions.slots.quarantined,
         .sandbox = sv->sessions.selftest.verdict,
         .egress = config_egress_name(sv->config->egress),
-        .cgroup = "none",
+        .cgroup = limits,
     };
     auto_buf struct buf b;
 
     (void)r;
     buf_init(&b, RPC_MAX_PAYLOAD);
+    launch_limits_text(
+        sv->sessions.limits,
+        launch_limits_wanted(sv->config->memory_mb > 0, sv->config->cpu_cores > 0, sv->config->disk_mb > 0), limits);
     rpc_put_status(&b, &status);
     answer_buf(c, RPC_STATUS, &b, -1);
 }

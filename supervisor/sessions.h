@@ -39,6 +39,7 @@ struct sessions {
     struct launch_client launch;
     struct selftest selftest;
     char launcher_path[SESSIONS_PATH_MAX];
+    uint32_t limits;     /* enum launch_limit, what the launcher bounds sessions with; 0: it has not said yet */
     bool adopting;       /* no inventory of the launcher was complete yet: unknown sessions are ours from before */
     struct list pending; /* create requests that wait until their owner's former sessions are gone */
     struct list dead;    /* sessions without memory of their own any more but ours, freed between two events */

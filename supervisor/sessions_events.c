@@ -240,6 +240,7 @@ static void on_message(void *owner, const struct launch_msg *m)
     struct session *s = session_table_at(&ss->table, m->slot);
 
     if (m->op == LAUNCH_READY) {
+        ss->limits = m->state;
         on_ready(ss);
         return;
     }
@@ -268,6 +269,7 @@ static void on_launcher_lost(void *owner)
     struct sessions *ss = owner;
     uint32_t i;
 
+    ss->limits = 0;
     slots_forget(&ss->slots);
     selftest_launcher_lost(&ss->selftest);
     for (i = 0; i < ss->table.slots; i++) {

@@ -4,6 +4,7 @@
 #ifndef IPC_LAUNCH_H
 #define IPC_LAUNCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "shared/base/id.h"
@@ -17,7 +18,7 @@ enum launch_op {
 
     /* launcher -> supervisor */
     LAUNCH_SLOT,        /* slot, state, id: one per slot right after connecting, then LAUNCH_READY */
-    LAUNCH_READY,       /* value: number of slots */
+    LAUNCH_READY,       /* value: number of slots, state: enum launch_limit */
     LAUNCH_STARTED,     /* slot, id, value: pid of the holder; its socket listens */
     LAUNCH_FAILED,      /* slot, id, value: errno; the slot is clean */
     LAUNCH_EXITED,      /* slot, id, value: wait status of the holder; the slot still needs LAUNCH_STOP */
@@ -27,6 +28,33 @@ enum launch_op {
 };
 
 enum launch_slot_state { LAUNCH_SLOT_FREE, LAUNCH_SLOT_BUSY, LAUNCH_SLOT_QUARANTINED };
+
+/* What the launcher bounds a session with: bits. Of the last row, one at most. */
+enum launch_limit {
+    LAUNCH_LIMITS_V1 = 1 << 0, /* control groups of that version; both may be in use */
+    LAUNCH_LIMITS_V2 = 1 << 1,
+    LAUNCH_LIMITS_MEMORY = 1 << 2,
+    LAUNCH_LIMITS_SWAP = 1 << 3, /* memory's limit counts swapped pages too */
+    LAUNCH_LIMITS_PIDS = 1 << 4,
+    LAUNCH_LIMITS_CPU = 1 << 5,
+    LAUNCH_LIMITS_KILL = 1 << 6, /* everything of a session is stopped at once before it is killed */
+    LAUNCH_LIMITS_DISK = 1 << 7,
+
+    LAUNCH_LIMITS_NOT_MOUNTED = 1 << 16, /* why there is no control group */
+    LAUNCH_LIMITS_READ_ONLY = 1 << 17,
+    LAUNCH_LIMITS_DENIED = 1 << 18,
+    LAUNCH_LIMITS_BUSY = 1 << 19,
+    LAUNCH_LIMITS_BROKEN = 1 << 20,
+};
+
+#define LAUNCH_LIMITS_TEXT_MAX 160
+
+/* The bits of those limits that the settings ask for. */
+uint32_t launch_limits_wanted(bool memory, bool cpu, bool disk);
+
+/* For people: "v1: memory swap pids cpu kill", "none: not mounted", both with what of wanted is missing. limits 0: the
+ * launcher has not said anything yet. */
+void launch_limits_text(uint32_t limits, uint32_t wanted, char out[LAUNCH_LIMITS_TEXT_MAX]);
 
 struct launch_msg {
     uint32_t magic;

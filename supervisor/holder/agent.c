@@ -262,6 +262,7 @@ static int plan_and_spawn(struct holder *h, struct err *err)
         .program = program,
         .service = environ,
         .extra = &h->bundle.extra,
+        .entered = &h->entered,
     };
     struct sandbox_plan plan = { 0 };
     int r;

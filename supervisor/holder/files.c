@@ -53,7 +53,7 @@ static int answer_probe(const struct holder *h, int sock, struct err *err)
 
     buf_init(&b, 4096);
     if (failed == 0)
-        failed = selftest_run(&h->config, h->work, &why);
+        failed = selftest_run(&h->config, h->work, &h->entered, &why);
     wire_put_u8(&b, failed == 0);
     wire_put_str(&b, failed == 0 ? "" : why.msg);
     return frame_send(sock, HOLD_PROBED, &b, -1, err);

@@ -83,6 +83,8 @@ struct holder {
     char *dir, *work;
     int work_fd;
     int listen_fd, life_fd;
+    int memory_events;   /* tells of memory kills; -1 nothing does */
+    struct strv entered; /* cgroup.procs files of the agent's control groups */
     uid_t service_uid;
 
     enum hold_phase phase; /* session.c's set_phase() only */

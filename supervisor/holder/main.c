@@ -7,7 +7,8 @@
 
 static int usage(void)
 {
-    (void)fprintf(stderr, "usage: agentsim-holder --slot N --session UUID --dir DIR   (started by agentsim-launcher)\n"
+    (void)fprintf(stderr, "usage: agentsim-holder --slot N --session UUID --dir DIR [--enter CGROUP_PROCS]...\n"
+                          "           [--memory-events FILE]   (started by agentsim-launcher)\n"
                           "       agentsim-holder --self-test\n");
     return 2;
 }
@@ -18,6 +19,8 @@ int main(int argc, char **argv)
         { "slot", required_argument, NULL, 's' },
         { "session", required_argument, NULL, 'i' },
         { "dir", required_argument, NULL, 'd' },
+        { "enter", required_argument, NULL, 'e' },
+        { "memory-events", required_argument, NULL, 'm' },
         { "self-test", no_argument, NULL, 't' },
         { NULL, 0, NULL, 0 },
     };
@@ -37,6 +40,14 @@ int main(int argc, char **argv)
             break;
         case 'd':
             args.dir = optarg;
+            break;
+        case 'e':
+            if (args.n_enter == HOLDER_GROUPS_MAX)
+                return usage();
+            args.enter[args.n_enter++] = optarg;
+            break;
+        case 'm':
+            args.memory_events = optarg;
             break;
         case 't':
             self_test = true;

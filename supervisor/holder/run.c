@@ -54,6 +54,21 @@ static int adopt(int fd, struct err *err)
     return 0;
 }
 
+/* What the launcher made for the agent. The file that it counts in is ours to read, and stays open. */
+static int take_groups(struct holder *h, const struct holder_args *args, struct err *err)
+{
+    size_t i;
+
+    for (i = 0; i < args->n_enter; i++)
+        strv_add(&h->entered, args->enter[i]);
+    if (h->entered.failed)
+        return err_nomem(err);
+    if (!args->memory_events)
+        return 0;
+    h->memory_events = open(args->memory_events, O_RDONLY | O_CLOEXEC);
+    return h->memory_events < 0 ? err_set(err, ERR_INTERNAL, errno, "%s", args->memory_events) : 0;
+}
+
 static uid_t service_uid(const struct config *config)
 {
     const struct passwd *pw = getpwnam(config->user);
@@ -70,7 +85,8 @@ static int set_up(struct holder *h, const struct holder_args *args, struct err *
         return err_set(err, ERR_INTERNAL, 0, "no session id: %s", args->session);
     id_format(&h->id, h->session);
     log_context(NULL, h->session);
-    if (adopt(LISTEN_FD, err) < 0 || adopt(LIFE_FD, err) < 0 || make_work(h, args->dir, err) < 0)
+    if (adopt(LISTEN_FD, err) < 0 || adopt(LIFE_FD, err) < 0 || make_work(h, args->dir, err) < 0 ||
+        take_groups(h, args, err) < 0)
         return -1;
     h->listen_fd = LISTEN_FD;
     h->life_fd = LIFE_FD;
@@ -90,6 +106,8 @@ static void release(struct holder *h)
     lines_release(&h->lines);
     buf_release(&h->tail);
     strv_release(&h->bundle.extra);
+    strv_release(&h->entered);
+    cleanup_fd_close(&h->memory_events);
     facts_release(&h->facts);
     config_release(&h->config);
     cleanup_fd_close(&h->work_fd);
@@ -98,7 +116,7 @@ static void release(struct holder *h)
 
 int holder_run(const struct holder_args *args)
 {
-    struct holder h = { .work_fd = -1, .listen_fd = -1, .life_fd = -1 };
+    struct holder h = { .work_fd = -1, .listen_fd = -1, .life_fd = -1, .memory_events = -1 };
     struct err err = { 0 };
     int r;
 
@@ -150,7 +168,7 @@ int holder_self_test(void)
     if (r == 0)
         r = become_session_user(&config, dir, &err);
     if (r == 0)
-        r = selftest_run(&config, dir, &err);
+        r = selftest_run(&config, dir, NULL, &err);
     (void)rmdir(dir);
     (void)printf("%s\n", r < 0 ? err.msg : "sandbox OK");
     config_release(&config);

@@ -2,12 +2,18 @@
 #ifndef HOLDER_RUN_H
 #define HOLDER_RUN_H
 
+#include <stddef.h>
 #include <stdint.h>
+
+#define HOLDER_GROUPS_MAX 8
 
 struct holder_args {
     uint32_t slot;
-    const char *session; /* UUID */
-    const char *dir;     /* the slot's directory; ours */
+    const char *session;                  /* UUID */
+    const char *dir;                      /* the slot's directory; ours */
+    const char *enter[HOLDER_GROUPS_MAX]; /* cgroup.procs files that the agent's processes have to be in */
+    size_t n_enter;
+    const char *memory_events; /* file that counts memory kills among them; NULL: none */
 };
 
 /* One session: listens on descriptor 3, ends when descriptor 4 does. Returns the exit status. */

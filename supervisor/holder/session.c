@@ -1,4 +1,5 @@
 /* Phases of a session and the only place where it ends. */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "shared/base/cgroup_fs.h"
 #include "shared/base/log.h"
 #include "shared/base/mem.h"
 #include "shared/base/time.h"
@@ -16,6 +18,7 @@
 #define BUNDLE_S 60.0       /* for the program to arrive */
 #define FIRST_ATTACH_S 10.0 /* at least, for the first browser */
 #define STOPPED_S 2.0       /* for a browser to take the rest of a session that was asked to stop */
+#define UNSEEN_S 0.5        /* for the worker to hear why there is none: nobody else knows of the session */
 #define LINGER_MOST_MS 300000
 #define FAREWELL_S 60.0 /* for the launcher to stop us after HOLD_DONE */
 #define TICK_S 1.0
@@ -77,7 +80,9 @@ int session_start(struct holder *h, struct err *err)
     struct stat st;
 
     if (beneath_mkdir(h->work_fd, "tmp") < 0)
-        return err_set(err, ERR_BAD_REQUEST, 0, "tmp belongs to the session and must be a directory");
+        return errno == ENOSPC || errno == EDQUOT
+                   ? err_set(err, ERR_UNAVAILABLE, errno, "There is no room for the files of another session")
+                   : err_set(err, ERR_BAD_REQUEST, 0, "tmp belongs to the session and must be a directory");
     if (fstatat(h->work_fd, "agent.py", &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
         return err_set(err, ERR_BAD_REQUEST, 0, "the program has no agent.py");
     set_phase(h, HOLD_STARTING); /* before the start: its first output belongs to this phase */
@@ -211,6 +216,8 @@ static double linger_s(const struct holder *h)
 {
     if (h->reason == HOLD_REASON_STOPPED || h->launcher_gone)
         return h->attach ? STOPPED_S : 0;
+    if (!h->agent.running && !h->attach)
+        return UNSEEN_S;
     return (double)h->config.detach_s;
 }
 
@@ -258,25 +265,43 @@ void session_end(struct holder *h, enum hold_reason reason)
         finish_session(h);
 }
 
+/* Has the kernel killed something of the agent for want of memory? */
+static bool was_short_of_memory(const struct holder *h)
+{
+    char text[2048];
+    ssize_t n = h->memory_events < 0 ? -1 : pread(h->memory_events, text, sizeof(text) - 1, 0);
+
+    if (n <= 0)
+        return false;
+    text[n] = '\0';
+    return cgroup_counter(text, "oom_kill") > 0;
+}
+
+/* The kernel names nobody whom it kills for memory: SIGKILL, which nobody else sends but for processor time. */
+static enum hold_reason reason_of_signal(const struct holder *h, uint32_t signal_number, uint32_t cpu_ms)
+{
+    if (signal_number == SIGXCPU || (signal_number == SIGKILL && cpu_ms >= (uint32_t)(h->config.rlimit_cpu_s * 1000)))
+        return HOLD_REASON_CPU;
+    return signal_number == SIGKILL && was_short_of_memory(h) ? HOLD_REASON_MEMORY : HOLD_REASON_SIGNALED;
+}
+
 /* What pid1 saw. A process that was killed for its processor time got SIGXCPU, or SIGKILL a second later. */
 static void reason_of_end(struct holder *h)
 {
     const struct agent *a = &h->agent;
     int status = a->end.value;
-    uint32_t limit_ms = (uint32_t)(h->config.rlimit_cpu_s * 1000);
 
     if (!a->running) {
         h->reason = HOLD_REASON_START_FAILED;
     } else if (!a->ended || a->end.kind != PID1_ENDED) {
-        h->reason = HOLD_REASON_SIGNALED; /* the sandbox itself was ended from outside */
-        h->code = SIGKILL;
+        h->code = SIGKILL; /* the sandbox itself was ended from outside */
+        h->reason = reason_of_signal(h, SIGKILL, 0);
     } else if (WIFEXITED(status)) {
         h->reason = HOLD_REASON_EXITED;
         h->code = (uint32_t)WEXITSTATUS(status);
     } else {
         h->code = (uint32_t)WTERMSIG(status);
-        h->reason = h->code == SIGXCPU || (h->code == SIGKILL && a->end.cpu_ms >= limit_ms) ? HOLD_REASON_CPU
-                                                                                            : HOLD_REASON_SIGNALED;
+        h->reason = reason_of_signal(h, h->code, a->end.cpu_ms);
     }
 }
 
@@ -293,6 +318,10 @@ static void tell_start_failed(struct holder *h, const struct err *start_error)
         (void)snprintf(text, sizeof(text), "The agent was not ready after %lld seconds.", (long long)h->config.ready_s);
     else if (h->reason == HOLD_REASON_EXITED)
         (void)snprintf(text, sizeof(text), "The agent ended before it was ready (exit code %u).", h->code);
+    else if (h->reason == HOLD_REASON_MEMORY)
+        (void)snprintf(text, sizeof(text), "The agent needed more memory than it may have before it was ready.");
+    else if (h->reason == HOLD_REASON_CPU)
+        (void)snprintf(text, sizeof(text), "The agent used up its processor time before it was ready.");
     else
         (void)snprintf(text, sizeof(text), "The agent was ended by signal %u before it was ready.", h->code);
     add_error(h, text, &h->tail);

@@ -9,6 +9,8 @@
 
 #include "shared/base/err.h"
 #include "shared/config/config.h"
+#include "supervisor/launcher/cgroup.h"
+#include "supervisor/launcher/disks.h"
 #include "supervisor/launcher/door.h"
 #include "supervisor/launcher/slot.h"
 
@@ -32,6 +34,8 @@ struct launcher {
     struct door door;
     char *slots_path, *holders_path, *holder_program;
     int slots_dir;
+    struct disks disks; /* with them slots have their directories there, not in slots_dir */
+    struct cgroups cgroups;
     uid_t service_uid;
     gid_t service_gid;
     char **holder_env;

@@ -11,11 +11,13 @@
 #include "shared/base/mem.h"
 #include "supervisor/launcher/clean.h"
 #include "supervisor/launcher/launcher.h"
+#include "supervisor/launcher/limits.h"
 #include "supervisor/launcher/start.h"
 #include "supervisor/launcher/sweep.h"
 
 #define RETRY_S 3.0
 #define SOCKET_PATH 128
+#define SLOTS_PATH 4096
 
 static uid_t uid_of(const struct place *p)
 {
@@ -25,6 +27,14 @@ static uid_t uid_of(const struct place *p)
 static void socket_path(const struct place *p, char out[SOCKET_PATH])
 {
     (void)snprintf(out, SOCKET_PATH, "%s/%u.sock", p->launcher->holders_path, p->slot.number);
+}
+
+/* The file system of its own, -1: none. */
+static int disk_of(const struct place *p)
+{
+    const struct disks *d = &p->launcher->disks;
+
+    return d->dirs ? d->dirs[p->slot.number] : -1;
 }
 
 static void tell(const struct place *p, enum launch_op op, int64_t value)
@@ -59,11 +69,12 @@ static void quarantine(struct place *p, int left)
 {
     to_state(p, SLOT_QUARANTINED);
     ev_timer_again(p->launcher->loop, &p->retry);
-    if (left >= CLEAN_FILES)
-        log_error("slot %u: its directory cannot be removed, the slot stays out of use", p->slot.number);
+    if (left > CLEAN_LEFT_MAX)
+        log_error("slot %u: its %s cannot be removed, the slot stays out of use", p->slot.number,
+                  left == CLEAN_GROUP ? "control group" : "directory");
     else
         log_error("slot %u: %d processes cannot be killed, the slot stays out of use", p->slot.number, left);
-    tell(p, LAUNCH_QUARANTINED, left >= CLEAN_FILES ? 0 : left);
+    tell(p, LAUNCH_QUARANTINED, left > CLEAN_LEFT_MAX ? 0 : left);
 }
 
 static void cleaned(struct place *p)
@@ -107,6 +118,8 @@ static void begin_cleaning(struct place *p)
         .uid = uid_of(p),
         .slot = p->slot.number,
         .slots_dir = l->slots_dir,
+        .disk = disk_of(p),
+        .cgroups = &l->cgroups,
         .socket = socket,
     };
 
@@ -210,32 +223,45 @@ static void refuse(struct place *p, const struct id *id, int errnum)
                                                        .id = *id });
 }
 
-void places_start(struct place *p, const struct id *id)
+static int make_and_start(struct place *p, struct started *ret, struct err *err)
 {
     struct launcher *l = p->launcher;
-    char socket[SOCKET_PATH];
-    struct started started;
-    struct err err = { 0 };
+    char socket[SOCKET_PATH], disk[SLOTS_PATH];
+    struct cgroup_way way;
+    int disk_fd = disk_of(p);
     const struct start_job job = {
         .uid = uid_of(p),
         .slot = p->slot.number,
-        .id = *id,
-        .slots_dir = l->slots_dir,
-        .slots_path = l->slots_path,
+        .id = p->slot.id,
+        .slots_dir = disk_fd >= 0 ? disk_fd : l->slots_dir,
+        .slots_path = disk_fd >= 0 ? disk : l->slots_path,
+        .way = &way,
         .socket = socket,
         .socket_gid = l->service_gid,
         .program = l->holder_program,
         .env = l->holder_env,
     };
 
+    socket_path(p, socket);
+    (void)snprintf(disk, sizeof(disk), "%s/%u", l->disks.path ? l->disks.path : "", p->slot.number);
+    if (cgroup_make(&l->cgroups, p->slot.number, job.uid, &way, err) < 0)
+        return -1;
+    return start_holder(ret, &job, err);
+}
+
+void places_start(struct place *p, const struct id *id)
+{
+    struct launcher *l = p->launcher;
+    struct started started;
+    struct err err = { 0 };
+
     if (p->slot.state != SLOT_FREE || l->ending || id_in_use(l, id)) {
         refuse(p, id, l->ending ? ESHUTDOWN : EBUSY);
         return;
     }
-    socket_path(p, socket);
     p->slot.id = *id;
     to_state(p, SLOT_STARTING);
-    if (start_holder(&started, &job, &err) < 0) {
+    if (make_and_start(p, &started, &err) < 0) {
         start_failed(p, &err);
         return;
     }
@@ -275,7 +301,7 @@ void places_inventory(struct launcher *l)
 
     for (i = 0; i < l->n; i++)
         tell(&l->places[i], LAUNCH_SLOT, 0);
-    door_send(&l->door, (struct launch_msg){ .op = LAUNCH_READY, .value = l->n });
+    door_send(&l->door, (struct launch_msg){ .op = LAUNCH_READY, .value = l->n, .state = limits_word(l) });
 }
 
 bool places_all_free(const struct launcher *l)
@@ -295,7 +321,8 @@ static bool left_something(const struct place *p)
 
     (void)snprintf(name, sizeof(name), "%u", p->slot.number);
     socket_path(p, socket);
-    return fstatat(p->launcher->slots_dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 || lstat(socket, &st) == 0;
+    return fstatat(p->launcher->slots_dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 || lstat(socket, &st) == 0 ||
+           cgroup_exists(&p->launcher->cgroups, p->slot.number);
 }
 
 void places_clean_stale(struct launcher *l)

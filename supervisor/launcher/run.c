@@ -16,6 +16,7 @@
 #include "shared/base/mem.h"
 #include "shared/ipc/listen.h"
 #include "supervisor/launcher/launcher.h"
+#include "supervisor/launcher/limits.h"
 #include "supervisor/launcher/privileges.h"
 
 #define END_PATIENCE_S 10.0
@@ -195,9 +196,12 @@ static int set_up(struct launcher *l, const char *config_file, int *ret_listen, 
         return err_set(err, ERR_INTERNAL, 0, "the launcher needs root: it starts sessions under users of their own");
     l->n = (uint32_t)l->config.max_sessions; /* the supervisor counts the same */
     umask(022);
-    if (find_service(l, err) < 0 || make_dirs(l, err) < 0 || make_env(l, err) < 0 ||
-        open_door(l, ret_listen, err) < 0 || privileges_drop(err) < 0 || check_proc(err) < 0)
+    if (find_service(l, err) < 0 || make_dirs(l, err) < 0 || make_env(l, err) < 0 || open_door(l, ret_listen, err) < 0)
         return -1;
+    limits_find(l);
+    if (privileges_drop(err) < 0 || check_proc(err) < 0)
+        return -1;
+    limits_set_up(l);
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
         return err_set(err, ERR_INTERNAL, errno, "prctl");
     l->places = mem_zalloc(l->n, sizeof(*l->places));
@@ -230,6 +234,7 @@ static void serve(struct launcher *l, int listen_fd)
 
 static void release(struct launcher *l)
 {
+    limits_close(l);
     config_env_free(l->holder_env);
     config_release(&l->config);
     cleanup_fd_close(&l->slots_dir);

@@ -11,11 +11,13 @@
 #include "shared/base/child.h"
 #include "shared/base/io.h"
 #include "shared/base/mem.h"
+#include "supervisor/launcher/cgroup.h"
 
 #define HOLDER_LISTEN_FD 3
 #define HOLDER_LIFE_FD 4
 #define HIGH_FD 20 /* above the numbers that the holder knows */
 #define BACKLOG 64
+#define ARGS_MAX (10 + 2 * CGROUP_MOUNTS_MAX)
 
 struct plan {
     const struct start_job *job;
@@ -26,6 +28,21 @@ struct plan {
 
 /* ---- in the child
  * --------------------------------------------------------------------------------- */
+
+/* Version 2 only, see cgroup_v2.c; no one's memory limit is on that group. */
+static int step_control_group(const void *arg)
+{
+    const struct plan *p = arg;
+    int fd, r;
+
+    if (!p->job->way->holder[0])
+        return 0;
+    fd = open(p->job->way->holder, O_WRONLY | O_CLOEXEC);
+    r = fd < 0 || write(fd, "0", 1) != 1 ? -1 : 0;
+    if (fd >= 0)
+        close(fd);
+    return r;
+}
 
 static int step_groups(const void *arg)
 {
@@ -93,6 +110,7 @@ static const struct child_step steps[] = {
     { "reset signals", child_reset_signals },
     { "new session", child_new_session },
     { "no core dumps", child_no_core },
+    { "enter the control group", step_control_group },
     { "drop groups", step_groups },
     { "set group", step_gid },
     { "set user", step_uid },
@@ -139,6 +157,35 @@ static int make_pipe(int *ret_read, int *ret_write)
     return *ret_read < 0 || *ret_write < 0 ? -1 : 0;
 }
 
+/* The writable strings that execve() asks for, which it does not write to. */
+static char *arg(const char *text)
+{
+    return (char *)(uintptr_t)text;
+}
+
+static void make_argv(char **argv, const struct start_job *job, const char *number, const char *session,
+                      const char *dir)
+{
+    size_t n = 0, i;
+
+    argv[n++] = arg(job->program);
+    argv[n++] = arg("--slot");
+    argv[n++] = arg(number);
+    argv[n++] = arg("--session");
+    argv[n++] = arg(session);
+    argv[n++] = arg("--dir");
+    argv[n++] = arg(dir);
+    for (i = 0; i < job->way->n; i++) {
+        argv[n++] = arg("--enter");
+        argv[n++] = arg(job->way->agent[i]);
+    }
+    if (job->way->events[0]) {
+        argv[n++] = arg("--memory-events");
+        argv[n++] = arg(job->way->events);
+    }
+    argv[n] = NULL;
+}
+
 static pid_t fork_holder(const struct plan *plan, int report_fd, struct err *err)
 {
     pid_t pid = fork();
@@ -152,15 +199,7 @@ static pid_t fork_holder(const struct plan *plan, int report_fd, struct err *err
 
 int start_holder(struct started *ret, const struct start_job *job, struct err *err)
 {
-    char number[16], session[ID_TEXT_LEN + 1], dir[4096];
-    char *const argv[] = { (char *)(uintptr_t)job->program,
-                           (char[]){ "--slot" },
-                           number,
-                           (char[]){ "--session" },
-                           session,
-                           (char[]){ "--dir" },
-                           dir,
-                           NULL };
+    char number[16], session[ID_TEXT_LEN + 1], dir[4096], *argv[ARGS_MAX];
     auto_fd int listener = -1, life_r = -1, life_w = -1, report_r = -1, report_w = -1, null = -1;
     struct plan plan = { .job = job, .dir = dir, .argv = argv };
     pid_t pid;
@@ -168,6 +207,7 @@ int start_holder(struct started *ret, const struct start_job *job, struct err *e
     (void)snprintf(number, sizeof(number), "%u", job->slot);
     (void)snprintf(dir, sizeof(dir), "%s/%u", job->slots_path, job->slot);
     id_format(&job->id, session);
+    make_argv(argv, job, number, session, dir);
     if (make_directory(job, err) < 0)
         return -1;
     listener = raise_fd(io_unix_listen(job->socket, 0660, job->socket_gid, BACKLOG, err));

@@ -9,15 +9,18 @@
 #include "shared/base/err.h"
 #include "shared/base/id.h"
 
+struct cgroup_way;
+
 struct start_job {
     uid_t uid;
     uint32_t slot;
     struct id id;
     int slots_dir;
-    const char *slots_path; /* of the same directory */
-    const char *socket;     /* where the holder listens */
-    gid_t socket_gid;       /* may connect there */
-    const char *program;    /* agentsim-holder */
+    const char *slots_path;       /* of the same directory */
+    const struct cgroup_way *way; /* into the session's control groups, made already */
+    const char *socket;           /* where the holder listens */
+    gid_t socket_gid;             /* may connect there */
+    const char *program;          /* agentsim-holder */
     char *const *env;
 };
 

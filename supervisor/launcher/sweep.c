@@ -117,7 +117,7 @@ int sweep_count(uid_t uid)
 
 /* One signal to all of them in one go: a fork cannot slip through, the kernel holds its process
  * list. */
-static void kill_all(uid_t uid)
+void sweep_strike(uid_t uid)
 {
     pid_t pid = fork();
 
@@ -142,7 +142,7 @@ int sweep_user(uid_t uid, unsigned patience_ms)
 
         if (left <= 0)
             return left;
-        kill_all(uid);
+        sweep_strike(uid);
         left = sweep_count(uid);
         if (left <= 0 || time_mono_ms() >= until)
             return left;

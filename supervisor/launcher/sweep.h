@@ -16,6 +16,9 @@ int sweep_count_range(uid_t first, uint32_t n, unsigned *counts);
  * -1 when it is a zombie's, or none. */
 int sweep_parse_status(const char *status, uid_t ret[4]);
 
+/* One signal for all of them, none can slip through by forking. Does not wait for their end. */
+void sweep_strike(uid_t uid);
+
 /* Kills until none is left or so many milliseconds have passed: number left, -1 as above. */
 int sweep_user(uid_t uid, unsigned patience_ms);
 

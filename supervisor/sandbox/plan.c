@@ -130,6 +130,14 @@ static void add_env(struct sandbox_plan *p, const struct sandbox_facts *f, const
     env_build(&p->env, &place, site->service, site->extra);
 }
 
+static void add_groups(struct sandbox_plan *p, const struct strv *entered)
+{
+    size_t i;
+
+    for (i = 0; entered && i < entered->n; i++)
+        strv_add(&p->entered, entered->v[i]);
+}
+
 static int add_filter(struct sandbox_plan *p, struct err *err)
 {
     size_t n;
@@ -164,7 +172,9 @@ int sandbox_plan_make(struct sandbox_plan *ret, const struct config *config, con
     if (p.work_inside)
         add_env(&p, facts, site);
     rlimits_make(&p.limits, config);
-    if (failed == 0 && (!p.work || !p.work_inside || !p.pid1 || m.failed || p.argv.failed || p.env.failed))
+    add_groups(&p, site->entered);
+    if (failed == 0 &&
+        (!p.work || !p.work_inside || !p.pid1 || m.failed || p.argv.failed || p.env.failed || p.entered.failed))
         failed = err_nomem(err);
     if (failed < 0) {
         sandbox_plan_release(&p);
@@ -191,5 +201,6 @@ void sandbox_plan_release(struct sandbox_plan *p)
     buf_release(&p->seccomp);
     strv_release(&p->argv);
     strv_release(&p->env);
+    strv_release(&p->entered);
     *p = (struct sandbox_plan){ 0 };
 }

@@ -57,7 +57,8 @@ struct sandbox_plan {
     struct strv argv; /* program and arguments, behind pid1 */
     struct strv env;
     struct rlimits limits;
-    struct buf seccomp; /* filter program for bubblewrap's --seccomp; empty: none */
+    struct strv entered; /* cgroup.procs files that the child writes itself into */
+    struct buf seccomp;  /* filter program for bubblewrap's --seccomp; empty: none */
 };
 
 struct sandbox_site {
@@ -67,6 +68,7 @@ struct sandbox_site {
     const char *const *program; /* arguments behind the interpreter, NULL-terminated */
     char *const *service;       /* our own environment */
     const struct strv *extra;   /* credentials, NULL for none */
+    const struct strv *entered; /* cgroup.procs files of the session's control groups, NULL for none */
 };
 
 /* 0 and *ret is the caller's, or -1 with err. */

@@ -130,7 +130,7 @@ static void end_trial(struct trial *t)
     spawn_close(&t->proc);
 }
 
-int selftest_run(const struct config *config, const char *work, struct err *err)
+int selftest_run(const struct config *config, const char *work, const struct strv *entered, struct err *err)
 {
     static const char *const args[] = { "-I", "-S", "-c", program, NULL };
     struct sandbox_facts facts = { 0 };
@@ -142,7 +142,8 @@ int selftest_run(const struct config *config, const char *work, struct err *err)
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     if (facts_probe(&facts, config, err) == 0 &&
         sandbox_plan_make(&plan, config, &facts,
-                          &(struct sandbox_site){ .uid = getuid(), .work = work, .program = args, .service = environ },
+                          &(struct sandbox_site){
+                              .uid = getuid(), .work = work, .program = args, .service = environ, .entered = entered },
                           err) == 0 &&
         spawn_start(&t.proc, &plan, err) == 0) {
         t.gone = false;

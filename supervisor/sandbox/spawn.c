@@ -79,6 +79,26 @@ static int step_hand_over(const void *arg)
     return 0;
 }
 
+/* By itself and before anything of the agent runs: what it starts is born in the same groups. */
+static int step_groups(const void *arg)
+{
+    const struct child_plan *c = arg;
+    size_t i;
+
+    for (i = 0; i < c->plan->entered.n; i++) {
+        int fd = open(c->plan->entered.v[i], O_WRONLY | O_CLOEXEC), e;
+        ssize_t n = fd < 0 ? -1 : write(fd, "0", 1);
+
+        e = errno;
+        if (fd >= 0)
+            close(fd);
+        errno = e;
+        if (n != 1)
+            return -1;
+    }
+    return 0;
+}
+
 static int step_limits(const void *arg)
 {
     const struct child_plan *c = arg;
@@ -102,11 +122,11 @@ static int step_exec(const void *arg)
 }
 
 static const struct child_step steps[] = {
-    { "reset signals", child_reset_signals },     { "die with the holder", step_die_with_parent },
-    { "new session", child_new_session },         { "no new privileges", child_no_new_privs },
-    { "standard descriptors", step_stdio },       { "hand over descriptors", step_hand_over },
-    { "enter the work directory", step_enter },   { "set resource limits", step_limits },
-    { "execute the sandbox program", step_exec },
+    { "reset signals", child_reset_signals },    { "die with the holder", step_die_with_parent },
+    { "new session", child_new_session },        { "no new privileges", child_no_new_privs },
+    { "standard descriptors", step_stdio },      { "hand over descriptors", step_hand_over },
+    { "enter the control groups", step_groups }, { "enter the work directory", step_enter },
+    { "set resource limits", step_limits },      { "execute the sandbox program", step_exec },
 };
 
 /* ---- in the holder

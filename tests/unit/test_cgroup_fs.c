@@ -57,8 +57,15 @@ static void a_second_mount_of_a_controller_adds_nothing(void **state)
 static void rubbish_is_passed_over(void **state)
 {
     static const char *const rows[] = {
-        "", "\n\n", "cgroup2", " - ", " - cgroup2", "1 2 3 4 - cgroup2 cgroup2 rw", "1 2 0:1 / /x rw - cgroup cgroup",
-        "1 2 0:1 / /x rw - cgroup cgroup rw,blkio\n", "- - - - - - - - -",
+        "",
+        "\n\n",
+        "cgroup2",
+        " - ",
+        " - cgroup2",
+        "1 2 3 4 - cgroup2 cgroup2 rw",
+        "1 2 0:1 / /x rw - cgroup cgroup",
+        "1 2 0:1 / /x rw - cgroup cgroup rw,blkio\n",
+        "- - - - - - - - -",
     };
     struct cgroup_mounts m;
     size_t i;
