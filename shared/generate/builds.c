@@ -393,8 +393,10 @@ static int build_configurations(struct builds *b)
 
     model_init(&m); /* no build uses the profiles of the request, but wrong ones are refused */
     result = diagram_read_profiles(b->request, b->parser, &m, &b->all->findings, b->err);
+    if (result == 0)
+        result = compile_check_profiles(&m, b->parser, b->options, &b->all->findings, b->err);
     model_release(&m);
-    if (result < 0)
+    if (result < 0 || refused(b))
         return refused(b) ? 0 : -1;
     if (add_build(b, &base, request_with(b, NULL, entry_config(b, NULL))) < 0)
         return -1;

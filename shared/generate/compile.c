@@ -70,14 +70,19 @@ static int check_bundle(struct python_parser *parser, const struct model *m, con
     return 0;
 }
 
-/* All rules that the model and its profiles have to keep. */
 static int check_model(struct python_parser *parser, const struct generate_options *o, struct model *m,
                        struct findings *f, struct err *err)
 {
+    if (diagram_check(m, f, err) < 0)
+        return -1;
+    return f->errors ? 0 : diagram_check_program(m, o->session, parser, f, err);
+}
+
+int compile_check_profiles(struct model *m, struct python_parser *parser, const struct generate_options *o,
+                           struct findings *f, struct err *err)
+{
     size_t i;
 
-    if (diagram_check(m, f, err) < 0 || (!f->errors && diagram_check_program(m, o->session, parser, f, err) < 0))
-        return -1;
     for (i = 0; i < m->profiles_len; i++) {
         struct findings part;
         int result;
@@ -95,7 +100,8 @@ static int check_model(struct python_parser *parser, const struct generate_optio
 
 static int build(struct python_parser *parser, const struct generate_options *o, struct compiled *c, struct err *err)
 {
-    if (check_model(parser, o, &c->model, &c->findings, err) < 0)
+    if (check_model(parser, o, &c->model, &c->findings, err) < 0 ||
+        compile_check_profiles(&c->model, parser, o, &c->findings, err) < 0)
         return -1;
     if (diagram_event_list(&c->model, &c->events) < 0)
         return err_nomem(err);

@@ -25,6 +25,9 @@ int compile_diagram(const cJSON *request, struct python_parser *parser, const st
 /* One program, whatever config says of several. */
 int compile_build(const cJSON *request, struct python_parser *parser, const struct generate_options *o,
                   struct compiled *ret, struct err *err);
+/* Phases B and C of the agents of m's profiles. 0 (findings tell the verdict), or -1: the machine failed. */
+int compile_check_profiles(struct model *m, struct python_parser *parser, const struct generate_options *o,
+                           struct findings *f, struct err *err);
 void compiled_release(struct compiled *c);
 
 #endif
