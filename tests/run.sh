@@ -33,10 +33,11 @@ run_units() { # run_units DIR
     done
 }
 
+# The tests mostly wait for agents: files run side by side, each with services of its own.
 run_pytest() { # run_pytest PATH...
     local report
     report=$(mktemp)
-    build/testenv/bin/python -m pytest -q -ra -p no:cacheprovider --junitxml="$report" "$@"
+    build/testenv/bin/python -m pytest -q -ra -p no:cacheprovider -n "${TEST_JOBS:-3}" --dist loadfile --junitxml="$report" "$@"
     local rc=$?
     local sums
     sums=$(build/testenv/bin/python - "$report" <<'PY'
