@@ -35,6 +35,8 @@ static int path_error(const char *path, struct err *err)
     int e = errno;
     bool theirs = e == ENOTDIR || e == EISDIR || e == ENAMETOOLONG || e == ELOOP || e == EEXIST || e == ENXIO;
 
+    if (e == ENOSPC || e == EDQUOT)
+        return err_set(err, ERR_UNAVAILABLE, e, "There is no room for the files of another session");
     return err_set(err, theirs ? ERR_BAD_REQUEST : ERR_INTERNAL, e, "%.200s", path);
 }
 
