@@ -241,6 +241,13 @@ FAULTS = (
         samples=("gui_ids",),
     ),
     Fault(
+        "V1",
+        "a GUI's id becomes two halves",
+        lambda v: any(ord(c) > 0xFFFF for gui in v.values("gui_id") for c in gui),
+        broken_characters,
+        samples=("gui_ids",),
+    ),
+    Fault(
         "V27",
         "a GUI's id is cleaned, references to it are not always",
         lambda v: any(

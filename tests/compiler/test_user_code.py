@@ -10,17 +10,9 @@ import keyword
 import pytest
 
 from tests.compiler import compare, harness
+from tests.compiler.request_view import View
 from tests.support import random_diagram, random_text
 
-ODD = {
-    "object_replies",
-    "code_mixed",
-    "condition_names",
-    "placeholders",
-    "gui_filters",
-    "tool_helpers",
-    "global_context",
-}
 BUILTINS = [
     name for name in dir(builtins) if not keyword.iskeyword(name) and name not in ("__debug__", "__build_class__")
 ]
@@ -62,23 +54,21 @@ def check_unnoticed(request, names, dumper, tmp_path):
 
 def without_user_code(seed):
     """Code of the diagram itself does notice: it is shown the names that are rebound."""
-    return random_diagram.build(
-        seed, {"object_replies", "placeholders", "gui_filters", "tool_helpers"}, states=(3, 6)
-    )
+    oddities = {"object_replies", "placeholders", "gui_filters", "tool_helpers"}
+    request = random_diagram.build(seed, oddities, states=(3, 6))
+    for element in request["model"]["elements"].values():
+        if View.kind(element) == "CustomCodeAction":
+            element.update(actionType="TextReplyAction", name="no code")
+    for arc in request["model"]["relationships"].values():
+        if arc.get("transitionType") == "custom":
+            arc.pop("customConditions", None)
+            arc["custom"] = {"event": "DummyEvent"}
+    return request
 
 
 @pytest.mark.parametrize("seed", harness.seeds(6, salt=40))
 def test_names_of_the_program_may_be_rebound(seed, dumper, tmp_path):
     request = without_user_code(seed)
-    for element in request["model"]["elements"].values():
-        if "CustomCodeAction" in (element.get("actionType"),) or element.get("replyType") == "code":
-            element.update(actionType="TextReplyAction", name="no code")
-    for arc in request["model"]["relationships"].values():
-        if arc.get("transitionType") == "custom":
-            arc.pop("customConditions", None)
-            (arc.get("custom") or {}).pop("condition", None)
-            arc.setdefault("custom", {}).setdefault("event", "DummyEvent")
-            arc["custom"]["event"] = "DummyEvent"
     check_unnoticed(
         request,
         PROGRAM + [name for name in ("Agent", "GUIEvent", "json", "re") if name not in PROGRAM],
