@@ -12,6 +12,7 @@ from tests.support.stack import Stack
 
 VALIDATE = "/besser_api/simulation/validate"
 SESSIONS = "/besser_api/simulation/sessions"
+NOBODYS = "3f2c1b6e-0d41-4c39-9d1e-5a7f7d0b8a11"
 SECURITY_HEADERS = {"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
                     "Referrer-Policy": "strict-origin-when-cross-origin"}
 
@@ -56,8 +57,8 @@ def test_every_answer_has_a_request_id_and_the_security_headers(stack, path):
     ("PUT", SESSIONS, 405, "POST"),
     ("GET", "/besser_api/simulation/limits/", 307, None),
     ("GET", SESSIONS + "/not-a-uuid/files", 400, None),
-    ("GET", f"{SESSIONS}/{uuid.uuid4()}/files", 404, None),
-    ("DELETE", f"{SESSIONS}/{uuid.uuid4()}", 404, None),
+    ("GET", f"{SESSIONS}/{NOBODYS}/files", 404, None),
+    ("DELETE", f"{SESSIONS}/{NOBODYS}", 404, None),
     ("DELETE", SESSIONS + "/..%2f..%2fetc", 400, None),
 ])
 def test_routes(stack, method, path, status, allow):
