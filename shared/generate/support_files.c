@@ -318,9 +318,9 @@ static int add_user_profiles(const struct model *m, struct bundle *b, struct err
     auto_buf struct buf text;
     size_t i;
 
+    buf_init(&text, SIZE_MAX / 2);
     if (!m->profiles_len)
         return 0;
-    buf_init(&text, SIZE_MAX / 2);
     for (i = 0; i < m->profiles_len; i++) {
         const char *name = m->profiles[i].name;
 

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "shared/base/mem.h"
 #include "shared/diagram/findings.h"
 #include "tests/support/oom.h"
 
@@ -77,6 +78,46 @@ static void short_memory_keeps_the_verdict(void **state)
     });
 }
 
+static void a_part_is_adopted_with_its_place_and_its_title(void **state)
+{
+    static const struct {
+        const char *where, *becomes;
+    } rows[] = {
+        { "model.elements.a", "config.variations[1].model.elements.a" },
+        { "model", "config.variations[1].model" },
+        { "models", "models" },
+        { "config.language", "config.variations[1].config.language" },
+        { "title", "title" },
+        { "", "" },
+    };
+    struct findings f, part;
+    size_t i;
+
+    (void)state;
+    findings_init(&f);
+    findings_init(&part);
+    finding_add(&f, FINDING_ERROR, 1, "", "before");
+    for (i = 0; i < ARRAY_LEN(rows); i++)
+        finding_add(&part, i ? FINDING_WARNING : FINDING_ERROR, 7, rows[i].where, "is wrong");
+    part.errors += 3; /* those that found no room */
+    part.truncated = true;
+    findings_adopt(&f, &part, "Variation", "config.variations[1].model", "config.variations[1].config");
+    assert_int_equal(part.len, 0);
+    assert_int_equal(f.errors, 5);
+    assert_true(f.truncated);
+    for (i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_string_equal(f.items[i + 1].where, rows[i].becomes);
+        assert_string_equal(f.items[i + 1].message, "Variation: is wrong");
+        assert_int_equal(f.items[i + 1].rule, 7);
+        assert_int_equal(f.items[i + 1].severity, i ? FINDING_WARNING : FINDING_ERROR);
+    }
+    finding_add(&part, FINDING_WARNING, 0, "model.x", "w");
+    findings_adopt(&f, &part, NULL, NULL, NULL);
+    assert_string_equal(f.items[f.len - 1].where, "model.x");
+    assert_string_equal(f.items[f.len - 1].message, "w");
+    findings_release(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -84,6 +125,7 @@ int main(void)
         cmocka_unit_test(many_warnings_leave_room_for_errors),
         cmocka_unit_test(long_messages_are_cut_between_characters),
         cmocka_unit_test(short_memory_keeps_the_verdict),
+        cmocka_unit_test(a_part_is_adopted_with_its_place_and_its_title),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "shared/base/buf.h"
 #include "shared/base/mem.h"
 #include "shared/json/value.h"
 
@@ -60,12 +61,42 @@ static void only_objects_have_members(void **state)
     assert_null(value_get(&list, "a"));
 }
 
+static void values_are_written_a_member_a_line(void **state)
+{
+    char *keys[] = { (char[]){ "a\"" }, (char[]){ "b" } };
+    struct value numbers[] = {
+        { .kind = VALUE_INT, .integer = -9007199254740992 },
+        { .kind = VALUE_DOUBLE, .number = 0.1 },
+        { .kind = VALUE_DOUBLE, .number = 1e300 },
+        { .kind = VALUE_BOOL, .boolean = true },
+        { .kind = VALUE_NULL },
+        { .kind = VALUE_STRING, .string = (char[]){ "x\n\xc3\xa9" } },
+        { .kind = VALUE_STRING },
+        { .kind = VALUE_ARRAY },
+    };
+    struct value members[] = { { .kind = VALUE_ARRAY, .items = numbers, .len = ARRAY_LEN(numbers) },
+                               { .kind = VALUE_OBJECT } };
+    struct value v = { .kind = VALUE_OBJECT, .keys = keys, .items = members, .len = 2 };
+    struct buf out;
+
+    (void)state;
+    buf_init(&out, 1000);
+    assert_int_equal(value_write(&v, 1, &out), 0);
+    assert_string_equal(out.data,
+                        "{\n   \"a\\\"\": [\n     -9007199254740992,\n     0.1,\n     1e+300,\n     true,\n     null,\n"
+                        "     \"x\\n\xc3\xa9\",\n     \"\",\n     []\n   ],\n   \"b\": {}\n }");
+    numbers[1].number = __builtin_inf();
+    assert_int_equal(value_write(&v, 0, &out), -1);
+    buf_release(&out);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_are_deep),
         cmocka_unit_test(scalars_copy_as_they_are),
         cmocka_unit_test(only_objects_have_members),
+        cmocka_unit_test(values_are_written_a_member_a_line),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
