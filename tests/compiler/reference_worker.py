@@ -68,6 +68,22 @@ def generate(request, out):
         config_yaml=config_yaml,
         test_mode=True,
     ).generate()
+    return agent
+
+
+def facts(agent, out):
+    """What `agentsim inspect` tells of a session, as the reference's endpoint works it out."""
+    events = []
+    for state in agent.states:
+        for transition in state.transitions:
+            name = type(transition.event).__name__ if transition.event is not None else None
+            if name and name not in events:
+                events.append(name)
+    files = [path for path in ("tools.py",) if os.path.exists(os.path.join(out, path))]
+    for folder in ("skills", "guis"):
+        if os.path.isdir(os.path.join(out, folder)):
+            files += [f"{folder}/{name}" for name in sorted(os.listdir(os.path.join(out, folder)))]
+    return {"event_list": events, "workspace_paths": [item.path for item in agent.workspaces], "support_files": files}
 
 
 def answer(line):
@@ -76,10 +92,10 @@ def answer(line):
         request = json.loads(question["request"])
         os.makedirs(question["out"], exist_ok=True)
         os.chdir(question["out"])
-        generate(request, question["out"])
+        agent = generate(request, question["out"])
+        return {"ok": True, **facts(agent, question["out"])}
     except BaseException as error:
         return {"error": type(error).__name__, "message": str(error)}
-    return {"ok": True}
 
 
 def forked(line):

@@ -47,6 +47,18 @@ def test_the_same_program_as_the_reference_where_it_is_right(seed, reference, du
     check(seed, (), (), reference, dumper, tmp_path)
 
 
+@pytest.mark.parametrize("seed", harness.seeds(25, salt=10))
+def test_the_same_facts_as_the_reference(seed, reference, tmp_path):
+    """Events, workspaces and support files, in the reference's order."""
+    request = random_diagram.build(seed, ("loose_ends", "two_conditions", "condition_names"), states=(2, 10))
+    answer = reference.generate(request, tmp_path)
+    run = harness.agentsim("inspect", "-", request=request)
+    assert run.status == harness.OK, run.said
+    facts = json.loads(run.out)
+    for key in ("event_list", "workspace_paths", "support_files"):
+        assert facts[key] == answer[key], (seed, key)
+
+
 @pytest.mark.parametrize("oddity", ODDITIES)
 def test_better_only_where_the_reference_is_known_to_be_wrong(oddity, reference, dumper, tmp_path):
     faults = reference_faults.rows_for([oddity])

@@ -217,7 +217,7 @@ class Builder(Parts):
     def variable_arc(self, arc):
         value = self.pick(("10", "Berlin", "", "it is"))
         if self.odd("variable_types"):
-            value = self.pick((10, 2.5, True, False, None, -1, 1e20, 12345678901234567890))
+            value = self.pick((10, 2.5, True, False, None, -1, 1e20, 9007199254740991))
         if self.odd("variable_texts"):
             value = self.pick(("it's", 'a"b', "\\", "\n", "'); x(); ('"))
         name = self.pick(("it's", "a\\", "x\ny", 'q"')) if self.odd("variable_texts") else self.pick(self.variables)
