@@ -10,7 +10,7 @@
 
 #define READ_SIZE (16u << 10)   /* nginx hands on as much at a time */
 #define WRITE_SIZE (1u << 20)   /* offered to the kernel at once; it takes what fits */
-#define HEADERS_MAX (12u << 10) /* nginx sends ten lines; the page's origin is the only long one */
+#define HEADERS_MAX (34u << 10) /* nginx sends ten lines, of four buffers of 8 KiB at most */
 #define HTTP_SECONDS 10
 
 /* libwebsockets speaks of what strangers do; our own lines say what matters. */

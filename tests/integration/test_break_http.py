@@ -1,6 +1,7 @@
 """Requests made to hold a worker: each is over in a bounded time, and others are answered."""
 import collections
 import contextlib
+import json
 import resource
 import select
 import socket
@@ -106,3 +107,40 @@ def test_one_address_cannot_shut_out_others_with_sockets(stack):
             answers[one.recv(12)] += 1
         assert stack.get("/health", timeout=5).status == 200
     assert answers == {b"HTTP/1.1 101": 1000, b"HTTP/1.1 503": 200}
+
+
+def first_line_and_body(stack, request):
+    with socket.create_connection(("127.0.0.1", stack.port), 10) as s:
+        s.sendall(request)
+        answer = b""
+        while b"\r\n\r\n" not in answer or (b"Switching" not in answer and not answer.endswith(b"}")):
+            part = s.recv(65536)
+            if not part:
+                break
+            answer += part
+    return answer.split(b"\r\n")[0].decode(), answer.partition(b"\r\n\r\n")[2]
+
+
+@pytest.mark.parametrize("version, key, host, origin, status", [
+    ("13", "AAAAAAAAAAAAAAAAAAAAAA==", "x", "http://x", 101),
+    ("13", "", "x", "http://x", 400),
+    ("13", "short", "x", "http://x", 400),
+    ("99", "AAAAAAAAAAAAAAAAAAAAAA==", "x", "http://x", 400),
+    ("13", "AAAAAAAAAAAAAAAAAAAAAA==", "h" * 7000, "o" * 7000, 403),
+])
+def test_a_handshake_gets_an_answer_that_fits(stack, version, key, host, origin, status):
+    line, body = first_line_and_body(stack, (
+        f"GET /besser_api/simulation/x/ws HTTP/1.1\r\nHost: {host}\r\nOrigin: {origin}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        f"Sec-WebSocket-Version: {version}\r\nSec-WebSocket-Key: {key}\r\n\r\n").encode())
+    assert line.startswith(f"HTTP/1.1 {status} ")
+    assert status == 101 or b"detail" in body
+
+
+@pytest.mark.parametrize("request_line, headers, status", [
+    ("GET /health HTTP/9.9", "", 505),
+    ("POST /besser_api/simulation/validate HTTP/1.1", "Transfer-Encoding: identity, chunked\r\n", 501),
+])
+def test_what_nginx_refuses_itself_is_json_with_a_sentence(stack, request_line, headers, status):
+    line, body = first_line_and_body(stack, f"{request_line}\r\nHost: x\r\n{headers}\r\n".encode())
+    assert line.startswith(f"HTTP/1.1 {status} ")
+    assert "not supported" in json.loads(body)["detail"]
