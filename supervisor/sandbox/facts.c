@@ -13,6 +13,12 @@
 
 static const char *const top_paths[FACTS_TOPS] = { "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32" };
 
+/* The kernel shows these to everybody; the more dangerous ones (kcore, kmsg, slabinfo ...) it keeps to root. */
+static const char *const telltales[FACTS_TELLTALES] = {
+    "/proc/cmdline", "/proc/kallsyms",    "/proc/key-users",     "/proc/keys",
+    "/proc/modules", "/proc/sched_debug", "/proc/latency_stats",
+};
+
 /* Text of a symbolic link, NULL when path is none (or memory is short: then it counts as missing).
  */
 static char *read_link(const char *path)
@@ -36,6 +42,15 @@ static void probe_tops(struct sandbox_facts *f)
         f->tops[i].link = read_link(top_paths[i]);
         f->tops[i].present = f->tops[i].link || S_ISDIR(st.st_mode);
     }
+}
+
+static void probe_telltales(struct sandbox_facts *f)
+{
+    size_t i;
+
+    for (i = 0; i < FACTS_TELLTALES; i++)
+        if (access(telltales[i], F_OK) == 0)
+            f->telltales[f->n_telltales++] = telltales[i];
 }
 
 /* True for what the plan binds anyway, and for what must never be bound whole. */
@@ -138,6 +153,7 @@ int facts_probe(struct sandbox_facts *ret, const struct config *config, struct e
     struct sandbox_facts f = { 0 };
 
     probe_tops(&f);
+    probe_telltales(&f);
     if (probe_python(&f, config, err) < 0 || probe_rest(&f, config, err) < 0) {
         facts_release(&f);
         return -1;

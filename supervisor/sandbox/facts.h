@@ -20,15 +20,20 @@ struct facts_top {
 
 #define FACTS_TOPS 6
 
+/* Files of /proc that tell about the kernel, how it was started, and the keys of other users. */
+#define FACTS_TELLTALES 7
+
 struct sandbox_facts {
     struct facts_top tops[FACTS_TOPS];
     char *python;               /* as configured */
     char *dirs[FACTS_DIRS_MAX]; /* directories the interpreter needs beyond /usr, outermost first */
     size_t n_dirs;
-    char *nltk_data; /* as configured */
-    bool bind_nltk;  /* it is there and not below /usr */
-    char *localtime; /* text of the link /etc/localtime; "" when there is none below /usr */
-    char *pid1;      /* agentsim-pid1 on the host */
+    char *nltk_data;                        /* as configured */
+    bool bind_nltk;                         /* it is there and not below /usr */
+    char *localtime;                        /* text of the link /etc/localtime; "" when there is none below /usr */
+    char *pid1;                             /* agentsim-pid1 on the host */
+    const char *telltales[FACTS_TELLTALES]; /* those that this kernel has, as paths; not owned */
+    size_t n_telltales;
 };
 
 /* Fails (ERR_UNAVAILABLE) with a sentence when the interpreter or agentsim-pid1 is not there. */

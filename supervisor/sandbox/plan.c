@@ -97,9 +97,19 @@ static void add_etc(struct mounts *m, const struct sandbox_facts *f, const struc
         mount_add(m, MOUNT_LINK, f->localtime, "/etc/localtime", 0);
 }
 
+/* Under a device on a mount without devices: opening it fails, whatever the file itself would allow. */
+static void cover_telltales(struct mounts *m, const struct sandbox_facts *f)
+{
+    size_t i;
+
+    for (i = 0; i < f->n_telltales; i++)
+        mount_add(m, MOUNT_RO, "/dev/null", f->telltales[i], 0);
+}
+
 static void add_own(struct mounts *m, const struct sandbox_facts *f, const struct sandbox_site *site)
 {
     mount_add(m, MOUNT_PROC, NULL, "/proc", 0);
+    cover_telltales(m, f);
     mount_add(m, MOUNT_DEV, NULL, "/dev", 0);
     mount_add(m, MOUNT_TMPFS, NULL, "/dev/shm", TMP_SIZE);
     mount_add(m, MOUNT_SEAL, NULL, "/dev", 0); /* a tmpfs of the agent's own, without a size */

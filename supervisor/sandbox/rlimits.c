@@ -1,5 +1,11 @@
 #include "supervisor/sandbox/rlimits.h"
 
+/* Not a matter of taste, so no settings: enough for any agent, and never what whoever starts the service happens to
+ * have. */
+#define MEMLOCK ((rlim_t)8 << 20)
+#define MSGQUEUE ((rlim_t)819200)
+#define SIGPENDING ((rlim_t)1024)
+
 void rlimits_make(struct rlimits *ret, const struct config *c)
 {
     *ret = (struct rlimits){ {
@@ -9,6 +15,11 @@ void rlimits_make(struct rlimits *ret, const struct config *c)
         { RLIMIT_NPROC, (rlim_t)c->rlimit_nproc, (rlim_t)c->rlimit_nproc },
         { RLIMIT_NOFILE, (rlim_t)c->rlimit_nofile, (rlim_t)c->rlimit_nofile },
         { RLIMIT_CORE, 0, 0 },
+        { RLIMIT_MEMLOCK, MEMLOCK, MEMLOCK },
+        { RLIMIT_MSGQUEUE, MSGQUEUE, MSGQUEUE },
+        { RLIMIT_SIGPENDING, SIGPENDING, SIGPENDING },
+        { RLIMIT_NICE, 0, 0 },
+        { RLIMIT_RTPRIO, 0, 0 },
     } };
 }
 

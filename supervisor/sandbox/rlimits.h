@@ -7,7 +7,7 @@
 
 #include "shared/config/config.h"
 
-#define RLIMITS_N 6
+#define RLIMITS_N 11
 
 struct rlimits {
     struct {

@@ -1,5 +1,6 @@
 /* The rules: one row, one reason. Order does not matter; the first row of a call that matches decides. */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <netinet/in.h>
 #include <sys/ioctl.h>
@@ -55,6 +56,7 @@ static const char old[] = "old kernel surface that nothing we run needs";
 static const char families[] = "only UNIX and IP sockets: the others are not confined by a network namespace "
                                "(vsock, ALG) or are kernel interfaces (netlink, packet, key)";
 static const char transports[] = "only TCP and UDP: other transports are rarely used kernel code";
+static const char watching[] = "tells when others open the files that all sessions share";
 static const char terminal[] = "puts words into a terminal, or loads a line discipline";
 static const char sysv[] = "memory that no process owns is outside of every limit on processes";
 
@@ -86,10 +88,17 @@ static const struct seccomp_rule table[] = {
     NEVER("fsmount", EPERM, mounts),
     NEVER("fspick", EPERM, mounts),
     NEVER("mount_setattr", EPERM, mounts),
-    NEVER("fanotify_init", EPERM, "watches whole mounts"),
-    NEVER("fanotify_mark", EPERM, "watches whole mounts"),
     NEVER("name_to_handle_at", EPERM, handles),
     NEVER("open_by_handle_at", EPERM, handles),
+
+    /* other users of the same files */
+    NEVER("fanotify_init", EPERM, watching),
+    NEVER("fanotify_mark", EPERM, watching),
+    NEVER("inotify_init", ENOSYS, watching),
+    NEVER("inotify_init1", ENOSYS, watching),
+    NEVER("inotify_add_watch", ENOSYS, watching),
+    { "fcntl", EPERM, watching, { IS(1, F_NOTIFY) } },
+    { "fcntl64", EPERM, watching, { IS(1, F_NOTIFY) } },
 
     /* other processes */
     NEVER("ptrace", EPERM, others),

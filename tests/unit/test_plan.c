@@ -27,6 +27,8 @@ static const struct sandbox_facts facts = {
     .bind_nltk = true,
     .localtime = zone,
     .pid1 = pid1,
+    .telltales = { "/proc/kcore", "/proc/keys" },
+    .n_telltales = 2,
 };
 static const char *const program[] = { "agent.py", NULL };
 static const struct sandbox_site site = { .slot = 3, .uid = 20003, .work = "/state/slots/3/work", .program = program };
@@ -91,6 +93,18 @@ static void memory_of_temporary_files_is_limited(void **state)
         assert_true(p.mounts[i].kind != MOUNT_TMPFS || (p.mounts[i].size && p.mounts[i].size <= (size_t)64 << 20));
     assert_non_null(mount_at(&p, "/dev", MOUNT_SEAL));
     assert_non_null(mount_at(&p, "/dev/shm", MOUNT_TMPFS));
+    sandbox_plan_release(&p);
+}
+
+static void what_tells_about_others_is_covered(void **state)
+{
+    struct sandbox_plan p;
+
+    (void)state;
+    make(&p);
+    assert_string_equal(mount_at(&p, "/proc/kcore", MOUNT_RO)->source, "/dev/null");
+    assert_string_equal(mount_at(&p, "/proc/keys", MOUNT_RO)->source, "/dev/null");
+    assert_true(mount_at(&p, "/proc/keys", MOUNT_RO) > mount_at(&p, "/proc", MOUNT_PROC));
     sandbox_plan_release(&p);
 }
 
@@ -276,6 +290,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_the_work_directory_can_be_written),
         cmocka_unit_test(memory_of_temporary_files_is_limited),
+        cmocka_unit_test(what_tells_about_others_is_covered),
         cmocka_unit_test(the_system_and_the_runtime_are_there_read_only),
         cmocka_unit_test(each_egress_has_its_network_and_port),
         cmocka_unit_test(without_a_sandbox_the_program_runs_where_it_is),

@@ -1,6 +1,7 @@
 /* The filter is judged twice: by an interpreter of its own instructions, against the table, for many calls that nobody
  * wants to run; and by the kernel, in children, row by row, with errnos that no call has. */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -179,6 +180,7 @@ static uint64_t interesting(void)
                                       0x541c,
                                       0x5423,
                                       0x541d,
+                                      F_NOTIFY,
                                       0x5401,
                                       CLONE_NEWNS,
                                       CLONE_NEWUSER | 17,
@@ -207,7 +209,7 @@ static void the_program_says_what_the_table_says(void **state)
     srandom(1);
     for (i = 0; i < 400000; i++) {
         struct seccomp_data d = { .arch = OUR_ARCH, .nr = (int)(random() % (SECCOMP_NEWEST_CALL + 1)) };
-        static const char *const judged[] = { "socket", "socketpair", "clone", "personality", "ioctl" };
+        static const char *const judged[] = { "socket", "socketpair", "clone", "personality", "ioctl", "fcntl" };
 
         if (i % 2)
             d.nr = seccomp_number(judged[i / 2 % ARRAY_LEN(judged)]);
@@ -246,6 +248,7 @@ static void bits_that_the_kernel_does_not_look_at_hide_nothing(void **state)
         { SYS_socket, { AF_INET, 0x700000000 | SOCK_RAW, 0 } },
         { SYS_socket, { AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0x100000000 | IPPROTO_SCTP } },
         { SYS_ioctl, { 0, 0x100000000 | TIOCSTI, 0 } },
+        { SYS_fcntl, { 0, 0x100000000 | F_NOTIFY, 0 } },
         { SYS_clone, { 0x8000000000000000 | CLONE_NEWUSER, 0, 0 } },
         { SYS_personality, { 0x100000000 | 0x0040000, 0, 0 } },
     };
@@ -290,7 +293,8 @@ static void what_programs_need_is_let_through(void **state)
         { "memfd_create", { 0 } },
         { "mbind", { 0 } },
         { "eventfd2", { 0 } },
-        { "inotify_init1", { 0 } },
+        { "fcntl", { 1, F_DUPFD_CLOEXEC, 3 } },
+        { "fcntl", { 1, F_OFD_SETLK, 0 } },
         { "landlock_create_ruleset", { 0 } },
         { "set_mempolicy_home_node", { 0 } },
     };
