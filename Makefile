@@ -126,7 +126,7 @@ $(B)/obj/%.o: %.c
 install: build ## put programs, console, nginx configuration below PREFIX (/opt/agentsim)
 	@docker/install/install.sh $(B) $(PREFIX)
 
-.PHONY: test test-unit test-integration test-browser test-fixtures test-compiler
+.PHONY: test test-unit test-integration test-security test-browser test-fixtures test-compiler
 test: ## install, build and run every test
 	@docker/install/packages.sh build run test
 	@docker/install/runtime.sh
@@ -137,6 +137,8 @@ test-unit: ## unit tests (cmocka)
 	@tests/run.sh unit
 test-integration: ## the whole chain with the real runtime (root)
 	@tests/run.sh integration
+test-security: ## attempts to escape from a session (root)
+	@tests/run.sh security
 test-browser: ## the console in headless Chromium (root)
 	@tests/run.sh browser
 test-fixtures: ## compiler fixtures

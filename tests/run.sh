@@ -1,6 +1,6 @@
 #!/bin/bash
 # tests/run.sh PART -- builds what a part of the tests needs, runs it, ends with "N passed, N failed".
-#   unit fixtures compiler integration browser   one part     all   every part, a line each, then the sum
+#   unit fixtures compiler integration security browser   one part     all   every part, a line each, then the sum
 #   asan asan-unit                      with sanitizers   fuzz        every fuzzer, FUZZ_SECONDS each (60)
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -72,6 +72,11 @@ integration)
     run_pytest tests/integration
     close
     ;;
+security)
+    build build
+    run_pytest tests/security
+    close
+    ;;
 browser)
     build build
     run_pytest tests/browser
@@ -119,7 +124,7 @@ fuzz)
     close
     ;;
 all)
-    for part in unit fixtures compiler integration browser; do
+    for part in unit fixtures compiler integration security browser; do
         echo "== $part"
         log=build/test-$part.log
         mkdir -p build
