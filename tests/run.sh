@@ -37,7 +37,7 @@ run_units() { # run_units DIR
 run_pytest() { # run_pytest PATH...
     local report
     report=$(mktemp)
-    build/testenv/bin/python -m pytest -q -ra -p no:cacheprovider -n "${TEST_JOBS:-3}" --dist loadfile --junitxml="$report" "$@"
+    build/testenv/bin/python -m pytest -q -ra -p no:cacheprovider -n "${TEST_JOBS:-2}" --dist loadfile --junitxml="$report" "$@"
     local rc=$?
     local sums
     sums=$(build/testenv/bin/python - "$report" <<'PY'

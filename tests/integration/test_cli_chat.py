@@ -5,8 +5,10 @@ import pathlib
 import pty
 import select
 import signal
+import socket
 import subprocess
 import time
+import types
 
 import pytest
 
@@ -134,9 +136,10 @@ def test_a_refusal_names_what_helps(status, cure):
 
 
 def test_a_service_that_is_not_there_is_said():
-    with FakeService(echo) as service:
-        pass
-    done = chat(service)
+    with socket.socket() as nobody:  # bound, so that no other test takes the port, and not listening
+        nobody.bind(("127.0.0.1", 0))
+        service = types.SimpleNamespace(url=f"http://127.0.0.1:{nobody.getsockname()[1]}")
+        done = chat(service)
     assert done.returncode == 1
     assert service.url in done.stderr and "is the service running there? make up starts it" in done.stderr
 
