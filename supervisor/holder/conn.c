@@ -208,6 +208,17 @@ void conn_resume(struct conn *c)
     handle_all(c);
 }
 
+/* Whoever says nothing before there is a program was to bring it: a worker that died, or hangs. */
+static void lose(struct conn *c)
+{
+    struct holder *h = c->holder;
+    bool awaited = !c->role && h->phase == HOLD_WAITING && !h->bundle.seen;
+
+    conn_close(c);
+    if (awaited)
+        session_end(h, HOLD_REASON_START_FAILED);
+}
+
 static void on_readable(struct ev_loop *loop, ev_io *w, int events)
 {
     struct conn *c = w->data;
@@ -218,7 +229,7 @@ static void on_readable(struct ev_loop *loop, ev_io *w, int events)
     if (c->last)
         discard(c);
     else if (frame_reader_fill(&c->in, c->fd, &err) <= 0)
-        conn_close(c);
+        lose(c);
     else
         handle_all(c);
 }
@@ -234,7 +245,7 @@ static void on_impatience(struct ev_loop *loop, ev_timer *w, int events)
 {
     (void)loop;
     (void)events;
-    conn_close(w->data);
+    lose(w->data);
 }
 
 static int conn_new(struct holder *h, int fd)

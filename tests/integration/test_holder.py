@@ -125,6 +125,12 @@ def test_a_worker_that_dies_midway_ends_the_session(holder, control):
     control.done()
 
 
+def test_a_worker_that_dies_before_its_first_word_ends_the_session(holder, control):
+    holder.connect().close()
+    assert control.gone() == ("start-failed", 0)
+    control.done()
+
+
 def test_there_is_one_bundle_in_a_session(holder, control):
     with holder.bundle({"agent.py": "import time\ntime.sleep(60)"}) as first, holder.bundle() as second:
         assert second.recv()[0] == wire.HOLD_FAILED
@@ -514,7 +520,7 @@ def test_the_end_of_the_agent_has_a_reason(holder, control, how, exit_):
     setup = "signal.signal(signal.SIGXCPU, signal.SIG_IGN)" if how.startswith("signal.") else ""
     with ready(holder, control, server(setup=setup, each="print('bye')\n" + how.split("\n")[-1])) as browser:
         browser.say("x")
-        frames = browser.rest(timeout=30)
+        frames = browser.rest(timeout=120)  # the limit counts computing time, of which a busy machine gives little
     assert lines(frames)[-1] == "bye" and browser.exit == exit_
     assert control.gone() == exit_
     control.done()
@@ -536,8 +542,8 @@ def test_the_owner_may_end_it_whatever_it_does(holder, control, reason):
 
 
 def test_the_lifetime_ends_it(holder):
-    with holder.control(lifetime_ms=1500) as control:
-        assert 0 < control.expires - control.started < 5000
+    with holder.control(lifetime_ms=8000) as control:
+        assert 0 < control.expires - control.started < 12000
         with ready(holder, control, server()) as browser:
             browser.rest()
             assert browser.exit == ("expired", 0)
