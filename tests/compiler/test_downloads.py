@@ -265,10 +265,10 @@ def test_names_of_profiles_are_only_texts(dumper, tmp_path):
 
 
 WRONG = [
-    ([1], "[0]"),
-    ([profile("a"), None], "[1]"),
-    ([profile("a"), {"name": "b"}], "[1]"),
-    ([{"user_profile": None}], "[0]"),
+    ([1], "personalizationMapping[0]"),
+    ([profile("a"), None], "personalizationMapping[1]"),
+    ([profile("a"), {"name": "b"}], "personalizationMapping[1]"),
+    ([{"user_profile": None}], "personalizationMapping[0]"),
     ([{"user_profile": "old"}], "[0].user_profile"),
     ([{"user_profile": {}, "configuration": []}], "[0].configuration"),
     ([{"user_profile": {}, "configuration": {"x": float("inf")}}], "[0].configuration"),
@@ -284,7 +284,7 @@ WRONG = [
 @pytest.mark.parametrize("number", range(len(WRONG)))
 def test_wrong_mappings_are_refused_by_their_index(number, tmp_path):
     mapping, named = WRONG[number]
-    refused(request(personalizationMapping=mapping), tmp_path, "personalizationMapping" if named[0] == "[" else "", named)
+    refused(request(personalizationMapping=mapping), tmp_path, named)
     refused(request(personalizationMapping=mapping, configurations=[{"configuration": {}}]), tmp_path, named)
 
 
@@ -384,7 +384,8 @@ def test_findings_say_which_program_they_are_of(tmp_path):
 
 def test_a_variation_may_have_profiles(dumper, tmp_path):
     mapping = {"personalizationMapping": [profile("kids", drawn("hi"))]}
-    files = download(request(baseModel=drawn(), variations=[{"name": "v", "model": drawn(), "config": mapping}]), tmp_path)
+    variation = {"name": "v", "model": drawn(), "config": mapping}
+    files = download(request(baseModel=drawn(), variations=[variation]), tmp_path)
     assert "v/user_profiles.json" in files and "user_profiles.json" not in files
     assert settled(described(tmp_path / "v", dumper), "kids") == "hub_kids"
 
@@ -396,7 +397,7 @@ def test_what_only_sessions_forbid_is_downloaded(tmp_path):
     model = drawn(
         s1=state("hub", "code"),
         code={"actionType": "CustomCodeAction", "name": "def f(session):\n    import subprocess"},
-        tool={"type": "AgentTool", "name": "f", "description": "d", "code": "import os\n\ndef f():\n    return eval('1')"},
+        tool={"type": "AgentTool", "name": "f", "description": "d", "code": "import os\ndef f():\n    return eval('1')"},
         work={"type": "AgentWorkspace", "name": "w", "path": "../shared", "description": "d"},
     )
     model["relationships"]["r3"] = arc(
@@ -410,7 +411,10 @@ def test_what_only_sessions_forbid_is_downloaded(tmp_path):
     assert harness.generate(request(model), tmp_path / "session").status == harness.REFUSED
 
 
-@pytest.mark.parametrize("title", ["../../up", "config", "readme.txt", "tools", "calendar", "a/b\\c", "é😀", "x" * 300, "."])
+TITLES = ("../../up", "config", "readme.txt", "tools", "calendar", "a/b\\c", "é😀", "x" * 300, ".")
+
+
+@pytest.mark.parametrize("title", TITLES)
 def test_names_of_files_are_safe_and_the_readme_knows_them(title, tmp_path):
     rags = ("Menu", "menu", "../x", "skills", "guis", "vector_store", "readme.txt", "user_profiles.json")
     model = drawn(**{f"g{n}": {"type": "AgentRagElement", "name": name} for n, name in enumerate(rags)})

@@ -10,6 +10,7 @@
 #include "shared/diagram/check.h"
 #include "shared/diagram/read.h"
 #include "shared/generate/generate.h"
+#include "shared/generate/personalize.h"
 #include "shared/json/json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -83,8 +84,26 @@ static void generate(struct model *m, bool session)
     bundle_release(&two);
 }
 
+/* Reads the profiles of a download and lets them join the model. False when a rule is broken. */
+static bool join_profiles(const cJSON *tree, struct model *m, struct findings *f)
+{
+    struct err err = { 0 };
+    size_t i;
+
+    if (!m->states_len || diagram_read_profiles(tree, NULL, m, f, &err) < 0)
+        return false;
+    for (i = 0; i < m->profiles_len; i++) {
+        const struct model *agent = m->profiles[i].agent;
+
+        if (agent && (!agent->states_len || diagram_check(agent, f, &err) < 0 || f->errors))
+            return false;
+    }
+    return personalize(m, &err) == 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    bool session = size % 2;
     struct json_error e;
     cJSON *tree = json_parse((const char *)data, size, &e);
     struct err err = { 0 };
@@ -93,8 +112,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     findings_init(&f);
     if (tree && diagram_read(tree, NULL, &m, &f, &err) == 0) {
-        if (diagram_check(&m, &f, &err) == 0 && !f.errors)
-            generate(&m, size % 2);
+        if (diagram_check(&m, &f, &err) == 0 && !f.errors && (session || join_profiles(tree, &m, &f)))
+            generate(&m, session);
         model_release(&m);
     }
     findings_release(&f);
