@@ -20,6 +20,17 @@ static int is_kept(int cap)
     return 0;
 }
 
+/* In a container that was given the kept ones and no other. */
+static int may_set_bits(void)
+{
+    cap_t caps = cap_get_proc();
+    cap_flag_value_t has = CAP_CLEAR;
+    int known = caps && cap_get_flag(caps, CAP_SETPCAP, CAP_EFFECTIVE, &has) == 0;
+
+    cap_free(caps);
+    return !known || has == CAP_SET;
+}
+
 /* User id 0 alone gives nothing to an executed program. The fix-up on setresuid stays on: it is
  * what takes the five from the children. */
 static int set_securebits(struct err *err)
@@ -27,6 +38,8 @@ static int set_securebits(struct err *err)
     const unsigned long bits =
         SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
 
+    if (!may_set_bits())
+        return 0; /* nothing but the kept ones can come back then: drop_bounding() sees to it */
     if (prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0)
         return err_set(err, ERR_INTERNAL, errno, "set securebits");
     return 0;
@@ -34,10 +47,10 @@ static int set_securebits(struct err *err)
 
 static int drop_bounding(struct err *err)
 {
-    int cap;
+    int cap, there;
 
-    for (cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
-        if (!is_kept(cap) && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
+    for (cap = 0; (there = prctl(PR_CAPBSET_READ, cap, 0, 0, 0)) >= 0; cap++)
+        if (there && !is_kept(cap) && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
             return err_set(err, ERR_INTERNAL, errno, "drop capability %d", cap);
     return 0;
 }
