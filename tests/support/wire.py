@@ -334,7 +334,7 @@ class Holder:
 class Slots:
     """A private launcher with its own directories and users, and the test as its supervisor."""
 
-    def __init__(self, uid_base, **settings):
+    def __init__(self, uid_base, wrapper=(), **settings):
         self.uid_base = uid_base
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="agentsim-slots-", dir="/tmp"))
         self.folder.chmod(0o755)
@@ -348,6 +348,8 @@ class Slots:
             "AGENT_SIMULATOR_LOG_LEVEL": "debug",
         } | settings
         self.process = self.sock = None
+        self.limits = 0  # enum launch_limit, of the last connection
+        self.wrapper = wrapper  # stands before the launcher's command: another view of the machine, for one
         self.log = self.folder / "launcher.log"
 
     def __enter__(self):
@@ -356,7 +358,7 @@ class Slots:
 
     def launch(self):
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen([BUILD / "bin" / "agentsim-launcher"], stderr=log, stdout=log,
+            self.process = subprocess.Popen([*self.wrapper, BUILD / "bin" / "agentsim-launcher"], stderr=log, stdout=log,
                                             env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"} | self.settings)
         wait_until(lambda: (self.runtime / "launcher.sock").exists() or self.process.poll() is not None, 10,
                    "the launcher listens")
@@ -371,7 +373,7 @@ class Slots:
         while (m := self.recv())[0] != READY:
             assert m[0] == SLOT
             self.inventory.append(m[2])
-        self.n = m[3]
+        self.limits, self.n = m[2], m[3]
         assert len(self.inventory) == self.n
 
     def _try_connect(self):

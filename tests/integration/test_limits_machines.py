@@ -1,0 +1,185 @@
+"""The launcher on machines that offer other things than this one: version 2 only, nothing, nothing that may be
+changed, no capability but the five. Each is a mount namespace in which the launcher starts."""
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+
+import pytest
+
+from tests.support import wire
+from tests.support.cgroups import Group, groups_of, path_of, trees
+from tests.support.stack import wait_until
+from tests.support.wire import Slots
+
+UID = 1_000_000 + os.getpid() % 1000 * 100
+V1, V2, MEMORY, SWAP, PIDS, CPU, KILL, DISK = (1 << i for i in range(8))
+NOT_MOUNTED, READ_ONLY = 1 << 16, 1 << 17
+
+FIVE = ["setpriv", "--bounding-set=-all,+setuid,+setgid,+kill,+chown,+dac_override"]
+AGENT = "import time\nprint('up', flush=True)\ntime.sleep(600)\n"
+
+
+def machine(script):
+    """A command line that makes the machine so and then becomes what follows it."""
+    return ["unshare", "--mount", "--propagation", "slave", "sh", "-ec", f'{script}\nexec "$@"', "sh"]
+
+
+def without_trees():
+    return machine("\n".join(f"umount {tree}" for _, _, tree in reversed(trees())))
+
+
+def read_only_trees():
+    return machine("\n".join(f"mount -o remount,bind,ro {tree}" for _, _, tree in trees()))
+
+
+@pytest.fixture
+def unified():
+    """The tree of version 2, mounted for the test where the machine has it nowhere."""
+    found = next((tree for version, _, tree in trees() if version == 2), None)
+    if found:
+        yield found
+        return
+    folder = tempfile.mkdtemp(prefix="agentsim-cgroup2-")
+    subprocess.run(["mount", "-t", "cgroup2", "none", folder], check=True)
+    yield pathlib.Path(folder)
+    subprocess.run(["umount", folder], check=True)
+    os.rmdir(folder)
+
+
+def version_2_only():
+    return machine("\n".join(f"umount {tree}" for version, _, tree in trees() if version == 1))
+
+
+def pid_of_agent(holder):
+    found = [pid for pid in holder.processes() if b"agent.py" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()]
+    return found[-1] if found else None
+
+
+def start_agent(slots, slot=0, text=AGENT):
+    holder = slots.start(slot)
+    control = holder.control()
+    holder.run({"agent.py": text})
+    wait_until(lambda: pid_of_agent(holder), 20, "the agent runs")
+    return holder, control
+
+
+@pytest.fixture(autouse=True)
+def nothing_left():
+    yield
+    assert groups_of(UID) == []
+
+
+def test_this_machine_gives_everything():
+    with Slots(UID, AGENT_SIMULATOR_MEMORY_MB="300", AGENT_SIMULATOR_DISK_MB="4") as slots:
+        assert slots.limits & ~(V1 | V2 | SWAP) == MEMORY | PIDS | CPU | KILL | DISK
+        holder, control = start_agent(slots)
+        agent = pid_of_agent(holder)
+        for controller in ("memory", "pids", "cpu", "freezer"):
+            assert path_of(agent, controller).removesuffix("/agent").endswith(f"/agentsim/{UID}/0")
+            assert path_of(holder.pid, controller) != path_of(agent, controller), "the holder is not limited"
+        files = Group("memory", UID, 0).dir
+        assert (files / "cgroup.procs").stat().st_uid == UID
+        assert [f.name for f in files.iterdir() if f.stat().st_uid == UID] == ["cgroup.procs"], "and nothing else"
+        control.end()
+        assert control.gone() == ("stopped", 0)
+        slots.stop(0)
+        assert not files.exists()
+
+
+def test_version_2_by_itself_holds_and_kills(unified):
+    with Slots(UID, wrapper=version_2_only()) as slots:
+        assert slots.limits & (V1 | V2 | KILL) == V2 | KILL
+        holder, _ = start_agent(slots, 3)
+        assert path_of(pid_of_agent(holder), "") == f"/agentsim/{UID}/3/agent"
+        assert path_of(holder.pid, "") == f"/agentsim/{UID}/3/holder"
+        slots.stop(3)
+        assert slots.left_over() == []
+        assert not (unified / f"agentsim/{UID}/3").exists()
+
+
+def test_version_2_leaves_nothing_when_its_launcher_is_killed(unified):
+    with Slots(UID, wrapper=version_2_only()) as slots:
+        holder, _ = start_agent(slots)
+        slots.kill()
+        wait_until(lambda: not pathlib.Path(f"/proc/{holder.pid}").exists(), 20, "the holder ends by itself")
+        assert groups_of(UID)
+        slots.launch()
+        wait_until(lambda: slots.connect() or slots.inventory == [0] * slots.n, 30, "all slots are free")
+        assert not (unified / f"agentsim/{UID}/0").exists()
+
+
+@pytest.mark.parametrize("wrapper, why", [(without_trees, NOT_MOUNTED), (read_only_trees, READ_ONLY)],
+                         ids=["not mounted", "read-only"])
+def test_without_control_groups_sessions_run_and_it_says_why(wrapper, why):
+    with Slots(UID, wrapper=wrapper(), AGENT_SIMULATOR_MEMORY_MB="300") as slots:
+        assert slots.limits == why
+        assert "set but not enforced: memory" in slots.log.read_text()
+        start_agent(slots)
+        slots.stop(0)
+
+
+def test_five_capabilities_are_enough_and_a_missing_one_costs_the_disk():
+    with Slots(UID, wrapper=FIVE, AGENT_SIMULATOR_MEMORY_MB="300", AGENT_SIMULATOR_DISK_MB="4") as slots:
+        assert slots.limits & ~(V1 | V2 | SWAP) == MEMORY | PIDS | CPU | KILL
+        assert "AGENT_SIMULATOR_DISK_MB is not enforced" in slots.log.read_text()
+        _, control = start_agent(slots, text="kept = []\nwhile True: kept.append(bytearray(1 << 20))\n")
+        assert control.gone() == ("start-failed", signal.SIGKILL)
+        slots.stop(0)
+
+
+def test_a_frozen_session_is_killed_and_its_slot_comes_back():
+    with Slots(UID) as slots:
+        holder, _ = start_agent(slots)
+        group = Group("freezer", UID, 0)
+        group.freeze()
+        wait_until(group.frozen, 10, "it is frozen")
+        slots.stop(0)
+        assert holder.processes() == []
+
+
+def test_a_group_that_somebody_is_in_keeps_the_slot_out_of_use():
+    with Slots(UID) as slots:
+        slots.start(0)
+        stranger = os.fork()
+        if stranger == 0:
+            signal.pause()
+        try:
+            (Group("pids", UID, 0).dir / "cgroup.procs").write_text(str(stranger))
+            slots.send(wire.STOP, 0)
+            assert slots.recv(timeout=15)[:4] == (wire.QUARANTINED, 0, 2, 0)
+            assert pathlib.Path(f"/proc/{stranger}").exists(), "who is not of the session's user is not killed"
+        finally:
+            os.kill(stranger, signal.SIGKILL)
+            os.waitpid(stranger, 0)
+        slots.until(wire.CLEAN, 0, timeout=20)
+        slots.start(0)
+
+
+def test_an_agent_cannot_leave_its_groups():
+    text = ("import json, os\n"
+            "def tried(f):\n"
+            "    try: f(); return 'worked'\n"
+            "    except OSError as e: return e.strerror\n"
+            "print('REPORT ' + json.dumps({'sys': tried(lambda: os.listdir('/sys')), 'seen': open('/proc/self/cgroup').read(),\n"
+            "  'mounted': 'cgroup' in open('/proc/self/mounts').read(),\n"
+            "  'descriptors': sorted(os.readlink(f'/proc/self/fd/{n}') for n in os.listdir('/proc/self/fd') if int(n) < 200\n"
+            "                        and os.path.exists(f'/proc/self/fd/{n}'))}), flush=True)\n" + AGENT)
+    with Slots(UID) as slots:
+        holder, _ = start_agent(slots, text=text)
+        with holder.attach() as browser:
+            line = next(f["line"] for f in browser.find(lambda f: "REPORT" in f.get("line", "")) if "REPORT" in f.get("line", ""))
+        assert "No such file" in line and '"mounted": false' in line
+        assert "agentsim" not in line.split('"descriptors"')[0], "its groups look like the top"
+        assert "cgroup" not in line.split('"descriptors"')[1]
+        slots.stop(0)
+
+
+def test_slots_of_a_former_larger_pool_are_removed():
+    for _, controllers, tree in trees():
+        if {"memory", "pids"} & set(controllers):
+            (tree / f"agentsim/{UID}/77").mkdir(parents=True)
+    with Slots(UID) as slots:
+        wait_until(lambda: slots.connect() or slots.inventory == [0] * slots.n, 30, "all slots are free")
+        assert not any(g.endswith("/77") for g in groups_of(UID))
