@@ -397,7 +397,7 @@ def test_what_only_sessions_forbid_is_downloaded(tmp_path):
     model = drawn(
         s1=state("hub", "code"),
         code={"actionType": "CustomCodeAction", "name": "def f(session):\n    import subprocess"},
-        tool={"type": "AgentTool", "name": "f", "description": "d", "code": "import os\ndef f():\n    return eval('1')"},
+        tool={"type": "AgentTool", "name": "f", "description": "d", "code": "import os\ndef f():\n    return eval('')"},
         work={"type": "AgentWorkspace", "name": "w", "path": "../shared", "description": "d"},
     )
     model["relationships"]["r3"] = arc(
