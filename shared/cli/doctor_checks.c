@@ -141,39 +141,51 @@ static void check_seccomp(const struct config *c, struct doctor_result *r)
     SET(r->cure, "use a kernel with CONFIG_SECCOMP_FILTER");
 }
 
-/* Names that a list of words holds, for the report. */
-static void list_controllers(const char *have, char *out, size_t size)
+/* Only the launcher may try it, and only as root; others hear what it found when the service started. */
+static int limits_text(const struct config *c, char *out, size_t size)
 {
-    static const char *const wanted[] = { "memory", "pids", "cpu" };
-    size_t i, n = 0;
+    char flag[] = "--self-test";
+    auto_free char *program = cli_program_path("agentsim-launcher");
+    char *argv[] = { program, flag, NULL };
+    auto_buf struct buf text = { 0 };
+    struct rpc_status s;
+    struct wire_in in;
+    struct err err = { 0 };
+    int status;
 
-    out[0] = '\0';
-    for (i = 0; i < ARRAY_LEN(wanted); i++)
-        if (strstr(have, wanted[i]) && n < size)
-            n += (size_t)snprintf(out + n, size - n, "%s%s", n ? ", " : "", wanted[i]);
+    if (geteuid() == 0) {
+        buf_init(&text, 65536);
+        status = program ? doctor_run(c, argv, 0, PROBE_MS, &text) : -1;
+        (void)snprintf(out, size, "%.*s", text.data ? (int)strcspn(text.data, "\n") : 0, text.data ? text.data : "");
+        return status == 127 ? -1 : status;
+    }
+    if (service_ask(c, RPC_HEALTH, NULL, RPC_STATUS, &text, &err) < 0)
+        return -1;
+    wire_start(&in, text.data, text.len);
+    if (rpc_get_status(&in, &s) < 0)
+        return -1;
+    (void)snprintf(out, size, "%s", s.cgroup);
+    return strstr(s.cgroup, "not enforced") ? 1 : 0;
 }
 
-static void check_cgroups(const struct config *c, struct doctor_result *r)
+static void check_limits(const struct config *c, struct doctor_result *r)
 {
-    char line[512], names[128];
-    auto_buf struct buf v1;
+    char text[300] = "";
+    int status = limits_text(c, text, sizeof(text));
 
-    (void)c;
-    read_line("/sys/fs/cgroup/cgroup.controllers", line, sizeof(line));
-    list_controllers(line, names, sizeof(names));
-    if (*names) {
-        SET(r->found, "version 2 with %s", names);
+    if (status < 0) {
+        r->state = DOCTOR_WARN;
+        SET(r->found, "cannot be told%s%s", *text ? ": " : "", text);
+        SET(r->cure, "run this as root");
         return;
     }
-    buf_init(&v1, 65536);
-    if (access("/sys/fs/cgroup/memory", F_OK) == 0 && io_read_file("/proc/cgroups", &v1, NULL) == 0) {
-        list_controllers(v1.data, names, sizeof(names));
-        SET(r->found, "version 1 with %s", names);
+    SET(r->found, "%s", text);
+    if (status == 0 && !str_starts(text, "none"))
         return;
-    }
     r->state = DOCTOR_WARN;
-    SET(r->found, "no controller is usable");
-    SET(r->cure, "sessions are limited by rlimits alone; mount cgroup2 on /sys/fs/cgroup for more");
+    SET(r->cure,
+        "sessions have rlimits and what is named here; mount cgroup2 writable on /sys/fs/cgroup (a container: "
+        "a cgroup namespace of its own, not read-only), and let the launcher start with CAP_SYS_ADMIN for disks");
 }
 
 static void check_runtime(const struct config *c, struct doctor_result *r)
@@ -305,7 +317,7 @@ static void check_service(const struct config *c, struct doctor_result *r)
 
 const struct doctor_check doctor_checks[] = {
     { "namespaces", check_namespaces }, { "bubblewrap", check_bubblewrap }, { "seccomp", check_seccomp },
-    { "cgroups", check_cgroups },       { "runtime", check_runtime },       { "NLTK data", check_nltk },
+    { "limits", check_limits },         { "runtime", check_runtime },       { "NLTK data", check_nltk },
     { "programs", check_programs },     { "users", check_users },           { "nginx", check_nginx },
     { "service", check_service },
 };

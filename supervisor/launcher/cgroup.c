@@ -88,13 +88,15 @@ static void root_of_v2(struct cgroup_tree *t, const char *mount)
         (void)snprintf(t->root, sizeof(t->root), "%s", mount);
 }
 
-void cgroups_find(struct cgroups *ret, const struct config *config)
+void cgroups_find(struct cgroups *ret, const struct config *config, const char *name)
 {
+    char usual[24];
     auto_buf struct buf text;
     struct cgroup_mounts mounts = { .n = 0 };
     size_t i;
 
     *ret = (struct cgroups){ .config = config };
+    (void)snprintf(usual, sizeof(usual), "%lld", (long long)config->session_uid_base);
     buf_init(&text, TEXT_MAX);
     if (io_read_file("/proc/self/mountinfo", &text, NULL) == 0 && text.data)
         cgroup_mounts_parse(&mounts, text.data);
@@ -107,8 +109,7 @@ void cgroups_find(struct cgroups *ret, const struct config *config)
             root_of_v2(t, mounts.v[i].path);
         else
             (void)snprintf(t->root, sizeof(t->root), "%s", mounts.v[i].path);
-        if (snprintf(t->dir, sizeof(t->dir), "%s/agentsim/%lld", t->root, (long long)config->session_uid_base) <
-            (int)sizeof(t->dir))
+        if (snprintf(t->dir, sizeof(t->dir), "%s/agentsim/%.64s", t->root, name ? name : usual) < (int)sizeof(t->dir))
             ret->n++;
     }
 }

@@ -74,8 +74,9 @@ struct cgroup_way {
     char events[CGROUP_FILE_MAX]; /* tells of memory kills; "" when nothing does */
 };
 
-/* Looks which trees are mounted. As full root: whether a group is delegated is said by an attribute for root. */
-void cgroups_find(struct cgroups *ret, const struct config *config);
+/* Looks which trees are mounted. As full root: whether a group is delegated is said by an attribute for root. name:
+ * of our directory; NULL is the usual one. */
+void cgroups_find(struct cgroups *ret, const struct config *config, const char *name);
 
 /* Makes our directories, removes what a former run left, keeps the trees and controllers that work. Never fails:
  * without any, g->n is 0 and g->errnum says why. */

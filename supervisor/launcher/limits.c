@@ -1,6 +1,10 @@
 #include "supervisor/launcher/limits.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <unistd.h>
 
 #include "shared/base/log.h"
 #include "shared/base/mem.h"
@@ -10,7 +14,7 @@ void limits_find(struct launcher *l)
 {
     struct err err = { 0 };
 
-    cgroups_find(&l->cgroups, &l->config);
+    cgroups_find(&l->cgroups, &l->config, NULL);
     if (!l->config.disk_mb || disks_mount(&l->disks, l->config.state_dir, l->n, l->config.disk_mb, &err) == 0)
         return;
     log_warn("AGENT_SIMULATOR_DISK_MB is not enforced: %s", err.msg);
@@ -60,18 +64,63 @@ uint32_t limits_word(const struct launcher *l)
     return word;
 }
 
+static uint32_t wanted(const struct config *c)
+{
+    return launch_limits_wanted(c->memory_mb > 0, c->cpu_cores > 0, c->disk_mb > 0);
+}
+
 void limits_set_up(struct launcher *l)
 {
     char text[LAUNCH_LIMITS_TEXT_MAX];
-    uint32_t word;
 
     cgroups_set_up(&l->cgroups);
     if (l->cgroups.trouble[0])
         log_warn("control groups: %s", l->cgroups.trouble);
-    word = limits_word(l);
-    launch_limits_text(
-        word, launch_limits_wanted(l->config.memory_mb > 0, l->config.cpu_cores > 0, l->config.disk_mb > 0), text);
+    launch_limits_text(limits_word(l), wanted(&l->config), text);
     log_info("limits of sessions beyond rlimits: %s", text);
+}
+
+/* A directory of its own for the mounts, which are gone with this process. */
+static void try_disks(struct launcher *l, struct err *err)
+{
+    char dir[] = "/tmp/agentsim-limits-XXXXXX", path[64];
+
+    if (!l->config.disk_mb)
+        return;
+    if (!mkdtemp(dir)) {
+        err_set(err, ERR_UNAVAILABLE, errno, "%s", dir);
+        return;
+    }
+    (void)snprintf(path, sizeof(path), "%s/disks", dir);
+    if (disks_mount(&l->disks, dir, 1, l->config.disk_mb, err) == 0)
+        (void)umount2(path, MNT_DETACH);
+    (void)rmdir(path);
+    (void)rmdir(dir);
+}
+
+int limits_self_test(const char *config_file)
+{
+    char text[LAUNCH_LIMITS_TEXT_MAX], name[32];
+    struct launcher l = { .slots_dir = -1 };
+    struct err err = { 0 };
+    uint32_t word, missing;
+
+    if (config_load(&l.config, config_file, &err) < 0) {
+        (void)printf("%s\n", err.msg);
+        return EXIT_FAILURE;
+    }
+    (void)snprintf(name, sizeof(name), "self-test-%d", (int)getpid());
+    cgroups_find(&l.cgroups, &l.config, name);
+    cgroups_set_up(&l.cgroups);
+    try_disks(&l, &err);
+    word = limits_word(&l);
+    missing = wanted(&l.config) & ~word;
+    launch_limits_text(word, wanted(&l.config), text);
+    (void)printf("%s%s%s%s%s\n", text, missing && l.cgroups.trouble[0] ? "; " : "", missing ? l.cgroups.trouble : "",
+                 missing && err.msg[0] ? "; " : "", missing ? err.msg : "");
+    limits_close(&l);
+    config_release(&l.config);
+    return missing ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 void limits_close(struct launcher *l)

@@ -13,6 +13,10 @@ void limits_close(struct launcher *l);  /* removes our directories of control gr
 /* What is bounded, as enum launch_limit. */
 uint32_t limits_word(const struct launcher *l);
 
+/* What would be bounded if the launcher started here and now: prints it in a line. Beside a service that runs. Returns
+ * the exit status: 0 when all that is set can be enforced. */
+int limits_self_test(const char *config_file);
+
 /* Pure part: why there is no control group, by errno (0: nothing is mounted). */
 uint32_t limits_why(int errnum);
 

@@ -1,5 +1,6 @@
 """The launcher on machines that offer other things than this one: version 2 only, nothing, nothing that may be
 changed, no capability but the five. Each is a mount namespace in which the launcher starts."""
+import json
 import os
 import pathlib
 import signal
@@ -183,3 +184,35 @@ def test_slots_of_a_former_larger_pool_are_removed():
     with Slots(UID) as slots:
         wait_until(lambda: slots.connect() or slots.inventory == [0] * slots.n, 30, "all slots are free")
         assert not any(g.endswith("/77") for g in groups_of(UID))
+
+
+def self_test(wrapper=(), **settings):
+    done = subprocess.run([*wrapper, wire.BUILD / "bin" / "agentsim-launcher", "--self-test"], capture_output=True, text=True,
+                          timeout=30, env={"PATH": "/usr/bin:/bin"} | settings, check=False)
+    assert done.stderr == "" and done.stdout.count("\n") == 1
+    return done.returncode, done.stdout.strip()
+
+
+def test_the_self_test_says_what_a_start_would_find_and_leaves_nothing():
+    settings = {"AGENT_SIMULATOR_MEMORY_MB": "300", "AGENT_SIMULATOR_CPU_CORES": "1", "AGENT_SIMULATOR_DISK_MB": "4",
+                "AGENT_SIMULATOR_SESSION_UID_BASE": str(UID)}
+    before = sorted(os.listdir("/tmp"))
+    with Slots(UID, **settings) as slots:
+        code, text = self_test(**settings)
+        assert code == 0 and text.endswith("; disk: tmpfs") and "memory" in text
+        slots.start(0)  # a service that runs is not disturbed
+        slots.stop(0)
+    code, text = self_test(without_trees(), **settings)
+    assert (code, text) == (1, "none: no control groups are mounted; disk: tmpfs; set but not enforced: memory cpu")
+    code, text = self_test(FIVE, **settings)
+    assert code == 1 and "; set but not enforced: disk; " in text and "Operation not permitted" in text
+    assert self_test(read_only_trees())[0] == 0, "nothing is set, nothing is missing"
+    assert not any(name.startswith("agentsim-limits-") for name in set(os.listdir("/tmp")) - set(before))
+    assert not [p for _, _, tree in trees() for p in tree.glob("**/agentsim/self-test*")]
+
+
+def test_doctor_names_the_limits():
+    done = subprocess.run([wire.BUILD / "bin" / "agentsim", "doctor", "--json"], capture_output=True, text=True, timeout=120,
+                          env={"PATH": "/usr/bin:/bin", "AGENT_SIMULATOR_DISK_MB": "4"}, check=False)
+    row = next(check for check in json.loads(done.stdout)["checks"] if check["name"] == "limits")
+    assert row["state"] == "ok" and row["found"].endswith("; disk: tmpfs")

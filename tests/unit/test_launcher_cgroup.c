@@ -204,7 +204,7 @@ static void looking_for_trees_survives_a_lack_of_memory(void **state)
     OOM_SWEEP({
         struct cgroups g;
 
-        cgroups_find(&g, &all_set);
+        cgroups_find(&g, &all_set, NULL);
         assert_true(g.n <= CGROUP_MOUNTS_MAX);
     });
 }
