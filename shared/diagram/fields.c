@@ -214,7 +214,7 @@ static int row_text(const struct place *p, const struct field_row *row, const ch
     char *raw, *text;
 
     *ret = NULL;
-    if (row->as == FIELD_RAW || row->as == FIELD_TEXT ? !v || cJSON_IsNull(v) : value_is_empty(v))
+    if (row->as == FIELD_TEXT ? !v || cJSON_IsNull(v) : value_is_empty(v))
         return 0;
     if (row->as == FIELD_NAME && !cJSON_IsString(v))
         return finding_add(p->r->f, FINDING_ERROR, 0, ELEMENT_PATH(p->e, key), "%s: %s must be a text (%s)", p->title,

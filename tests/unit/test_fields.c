@@ -258,6 +258,23 @@ static void absent_members_give_the_defaults(void **state)
     target_release(&t, &f);
 }
 
+static void empty_values_of_other_types_are_no_text(void **state)
+{
+    static const char *const documents[] = { "{\"raw\":[]}", "{\"raw\":{},\"old_raw\":0}", "{\"raw\":false}" };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < ARRAY_LEN(documents); i++) {
+        struct target t = { 0 };
+        struct findings f;
+        struct err err;
+
+        assert_int_equal(read_rows(documents[i], &t, &f, &err), 0);
+        assert_null(t.raw);
+        target_release(&t, &f);
+    }
+}
+
 static void wrong_types_are_named(void **state)
 {
     static const struct {
@@ -311,6 +328,7 @@ int main(void)
         cmocka_unit_test(depth_and_infinite_numbers_are_seen_inside),
         cmocka_unit_test(rows_fill_a_structure_by_rule),
         cmocka_unit_test(absent_members_give_the_defaults),
+        cmocka_unit_test(empty_values_of_other_types_are_no_text),
         cmocka_unit_test(wrong_types_are_named),
         cmocka_unit_test(short_memory_is_an_error_and_no_default),
     };
