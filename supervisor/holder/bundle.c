@@ -1,7 +1,9 @@
 /* The worker's connection that brings the program and waits for its start. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "shared/base/io.h"
@@ -30,11 +32,22 @@ static int count_entry(struct bundle *b, uint64_t bytes, struct err *err)
     return 0;
 }
 
-static int path_error(const char *path, struct err *err)
+/* The work directory has a file system of its own, of limited size: what does not fit is the program's doing. */
+static bool has_own_disk(const struct holder *h)
+{
+    struct statfs fs;
+
+    return h->config.disk_mb > 0 && fstatfs(h->work_fd, &fs) == 0 && fs.f_type == TMPFS_MAGIC;
+}
+
+static int path_error(const struct holder *h, const char *path, struct err *err)
 {
     int e = errno;
     bool theirs = e == ENOTDIR || e == EISDIR || e == ENAMETOOLONG || e == ELOOP || e == EEXIST || e == ENXIO;
 
+    if (e == ENOSPC && has_own_disk(h))
+        return err_set(err, ERR_TOO_LARGE, 0, "The program needs more room or files than a session may have (%lld MiB)",
+                       (long long)h->config.disk_mb);
     if (e == ENOSPC || e == EDQUOT)
         return err_set(err, ERR_UNAVAILABLE, e, "There is no room for the files of another session");
     return err_set(err, theirs ? ERR_BAD_REQUEST : ERR_INTERNAL, e, "%.200s", path);
@@ -53,7 +66,7 @@ static int on_file(struct holder *h, struct wire_in *in, struct err *err)
         return -1;
     fd = beneath_append(h->work_fd, path);
     if (fd < 0 || io_write_all(fd, data, len) < 0)
-        return path_error(path, err);
+        return path_error(h, path, err);
     return 0;
 }
 
@@ -65,7 +78,7 @@ static int on_dir(struct holder *h, struct wire_in *in, struct err *err)
         return err_set(err, ERR_BAD_REQUEST, 0, "malformed bundle");
     if (check_path(path, err) < 0 || count_entry(&h->bundle, 0, err) < 0)
         return -1;
-    return beneath_mkdir(h->work_fd, path) < 0 ? path_error(path, err) : 0;
+    return beneath_mkdir(h->work_fd, path) < 0 ? path_error(h, path, err) : 0;
 }
 
 static int on_env(struct holder *h, struct wire_in *in, struct err *err)

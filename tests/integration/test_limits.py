@@ -5,6 +5,7 @@ import pathlib
 import signal
 import subprocess
 import time
+import uuid
 
 import pytest
 from websockets.exceptions import ConnectionClosed
@@ -163,6 +164,18 @@ def test_a_disk_full_of_files_is_the_agents_own(pair):
         count = int(agent.run("import os; out = len(os.listdir('.'))"))
         assert 900 <= count <= 1024
         assert neighbour.run("open('another', 'w').close(); out = 'made'") == "made"
+
+
+@pytest.mark.parametrize("files", [{"big.txt": "x" * 6_000_000}, {f"f{i}.txt": "x" for i in range(1500)}],
+                         ids=["bytes", "number"])
+def test_a_program_that_does_not_fit_is_refused(files):
+    with Stack(AGENT_SIMULATOR_DISK_MB="4") as own:
+        reply = own.internal("POST", "/sessions", {
+            "session_id": str(uuid.uuid4()), "agent_code": "x = 1", "config_yaml": "", "env_vars": {}, "event_list": [],
+            "support_files": files, "workspace_paths": []})
+        assert reply.status == 413, reply
+        assert "more room or files than a session may have (4 MiB)" in reply.json()["detail"]
+        assert_nothing_left(own)
 
 
 @pytest.mark.parametrize("place, megabytes", [("/tmp", 64), ("/dev/shm", 64), ("/var/tmp", 8), ("/run", 8)])
