@@ -74,8 +74,8 @@ enum hold_phase { HOLD_WAITING, HOLD_STARTING, HOLD_READY, HOLD_ENDED, HOLD_PHAS
     X(NONE, "") \
     X(EXITED, "exited") \
     X(SIGNALED, "signaled") \
-    X(EXPIRED, "expired") X(MEMORY, "memory") X(CPU, "cpu") X(STOPPED, "stopped") X(OUTPUT, "output") \
-        X(START_FAILED, "start-failed")
+    X(EXPIRED, "expired") \
+    X(MEMORY, "memory") X(CPU, "cpu") X(STOPPED, "stopped") X(OUTPUT, "output") X(START_FAILED, "start-failed")
 enum hold_reason {
 #define X(name, text) HOLD_REASON_##name,
     HOLD_REASONS(X)

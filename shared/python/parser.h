@@ -28,7 +28,8 @@ int python_parser_new(const char *program, struct python_parser **ret, struct er
 void python_parser_free(struct python_parser *p); /* ends the child; NULL is fine */
 
 /* A request begins: its questions share compute_ms of the jail's time and patience_ms of ours. Too slow code is
- * ERR_BAD_REQUEST, a jail that does not get to compute ERR_UNAVAILABLE. Before the first call there is no such limit. */
+ * ERR_BAD_REQUEST, a jail that does not get to compute ERR_UNAVAILABLE. Before the first call there is no such limit.
+ */
 void python_parser_begin(struct python_parser *p, int64_t compute_ms, int64_t patience_ms);
 
 struct python_function { /* a def at the top level of a source, in order */

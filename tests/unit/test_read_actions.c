@@ -81,7 +81,8 @@ static void an_action_of_no_known_kind_is_told(void **state)
     assert_null(read_action("'actionType':'Odd'", &r));
     assert_int_equal(r.findings.errors, 0);
     assert_int_equal(r.findings.len, 1);
-    assert_string_equal(r.findings.items[0].message, "State \"hub\", body: action \"x\" is of no known kind and ignored");
+    assert_string_equal(r.findings.items[0].message,
+                        "State \"hub\", body: action \"x\" is of no known kind and ignored");
     read_result_release(&r);
 }
 

@@ -62,8 +62,8 @@ static const int sanitizer_calls[] = { SCMP_SYS(sigaltstack), SCMP_SYS(sched_yie
 
 static int add_rules(scmp_filter_ctx filter)
 {
-    const struct scmp_arg_cmp from_0 = SCMP_A0(SCMP_CMP_EQ, STDIN_FILENO);
-    const struct scmp_arg_cmp to_1_or_2 = SCMP_A0(SCMP_CMP_GE, STDOUT_FILENO);
+    const struct scmp_arg_cmp from_0 = SCMP_A0(SCMP_CMP_EQ, STDIN_FILENO, 0);
+    const struct scmp_arg_cmp to_1_or_2 = SCMP_A0(SCMP_CMP_GE, STDOUT_FILENO, 0);
     const struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
     size_t i;
     int r = 0;
