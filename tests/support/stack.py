@@ -289,6 +289,10 @@ class Stack:
     def talk(self, session, **auth):
         return Conversation(self.socket(session), auth)
 
+    def talk_inside(self, session):
+        """With a session of create_program, whose owner is the backend."""
+        return Conversation(self.internal_socket(session))
+
     def leftovers(self):
         """What a stack without sessions must not have: processes of session UIDs, slot directories, sockets."""
         slots = self.state_dir / "slots"
@@ -304,13 +308,14 @@ class Stack:
 
 
 class Conversation:
-    """A browser's side of one socket: signed in, frames read one by one."""
+    """A browser's side of one socket: signed in (unless auth is None), frames read one by one."""
 
-    def __init__(self, opening, auth):
+    def __init__(self, opening, auth=None):
         self.opening = opening
         self.ws = ws = opening.__enter__()
-        ws.send(json.dumps({"type": "auth", "githubSession": "", **auth}))
-        self.hello = json.loads(ws.recv(timeout=10))
+        if auth is not None:
+            ws.send(json.dumps({"type": "auth", "githubSession": "", **auth}))
+            self.hello = json.loads(ws.recv(timeout=10))
         self.frames = []
 
     def __enter__(self):
