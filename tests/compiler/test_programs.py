@@ -3,6 +3,7 @@ loads under the framework, and equal diagrams give equal bytes."""
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import random
@@ -101,6 +102,61 @@ def test_equal_diagrams_give_equal_bytes(seed, tmp_path):
 @pytest.mark.parametrize("seed", harness.seeds(25, salt=7))
 def test_the_program_of_a_difficult_diagram_loads(seed, dumper, tmp_path):
     generated(random_diagram.build(seed, random_diagram.ODDITIES, states=(1, 12)), tmp_path / "out")
+    described = dumper.dump(tmp_path / "out")
+    assert "error" not in described, described
+
+
+VALUES = (
+    None,
+    0,
+    1,
+    -1,
+    5,
+    2.5,
+    1e400,
+    True,
+    False,
+    "",
+    "x",
+    " ",
+    "5",
+    "null",
+    [],
+    ["x"],
+    [None],
+    {},
+    {"a": 1},
+    [[]] * 50,
+)
+
+
+def places(value, path=()):
+    """Paths of every member and item of a document."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield path + (key,)
+        yield from places(item, path + (key,))
+
+
+def with_odd_values(request, rng, count):
+    """Some members or items, whichever, hold something else."""
+    for _ in range(count):
+        path = rng.choice(list(places(request)))
+        place = request
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = copy.deepcopy(rng.choice(VALUES))
+    return request
+
+
+@pytest.mark.parametrize("seed", harness.seeds(60, salt=11))
+def test_values_of_any_type_are_refused_or_give_a_program_that_loads(seed, dumper, tmp_path):
+    rng = random.Random(seed)
+    request = random_diagram.build(seed, ("loose_ends", "settings", "code_mixed"), states=(2, 5))
+    run = harness.generate(with_odd_values(request, rng, rng.randint(1, 3)), tmp_path / "out")
+    if run.status == harness.REFUSED:
+        assert run.said.strip()
+        return
     described = dumper.dump(tmp_path / "out")
     assert "error" not in described, described
 
