@@ -58,8 +58,8 @@ static void other_answers_are_refused(void **state)
         "HTTP/1.1 101 X\r\nSec-WebSocket-Accept: wrong\r\n\r\n",
         "HTTP/1.1 101 X\r\nSec-WebSocket-Accept:\r\n\r\n",
         "HTTP/1.1 101 X\r\nXSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n",
-        "HTTP/1.1 101 X\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"
-        "Sec-WebSocket-Extensions: permessage-deflate\r\n\r\n",
+        ("HTTP/1.1 101 X\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"
+         "Sec-WebSocket-Extensions: permessage-deflate\r\n\r\n"),
         "SSH-2.0-x\r\n\r\n",
         "\r\n\r\n",
     };
