@@ -226,7 +226,7 @@ static int write_reply(void *port, const void *data, size_t len)
     return reply_write(port, data, len);
 }
 
-/* A backslash separates folders where archives are unpacked on Windows. */
+/* On Windows a backslash separates folders and a colon ends the name of a drive. */
 static char *zip_name(const struct holder_file *f)
 {
     auto_buf struct buf out;
@@ -238,7 +238,7 @@ static char *zip_name(const struct holder_file *f)
 
         if (cp < 0)
             buf_add_str(&out, UTF8_REPLACEMENT);
-        else if (cp < 0x20 || cp == '\\')
+        else if (cp < 0x20 || cp == '\\' || cp == ':')
             buf_add_char(&out, '_');
         else
             buf_add(&out, f->path + i, width);
