@@ -61,6 +61,12 @@ static int announce_sockets(const struct child *c)
     return setenv("LISTEN_PID", number, 1);
 }
 
+/* The C library's own switch; without its cache for small pieces, which would keep them as they were. */
+static int have_it_forget(const struct child *c)
+{
+    return c->forgets ? setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0:glibc.malloc.perturb=90", 1) : 0;
+}
+
 static int become(const struct child *c, const struct child_user *user)
 {
     if (!c->service_user)
@@ -97,7 +103,8 @@ __attribute__((noreturn)) static void run(const struct child *c, const struct ch
     setpgid(0, 0);
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    if (place_sockets(c) < 0 || announce_sockets(c) < 0 || become(c, user) < 0 || end_with_keeper(c, keeper) < 0) {
+    if (place_sockets(c) < 0 || announce_sockets(c) < 0 || have_it_forget(c) < 0 || become(c, user) < 0 ||
+        end_with_keeper(c, keeper) < 0) {
         (void)fprintf(stderr, "agentsim-keeper: set up %s: %s\n", c->name, strerror(errno));
         _exit(126);
     }

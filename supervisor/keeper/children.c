@@ -51,7 +51,7 @@ static void add_worker(struct children *all, const char *config_file, const stru
     worker = add(all, name, all->paths[PATH_WORKER], SIGTERM, 5000);
     with_config(worker, config_file);
     with_socket(worker, s, SOCKET_FCGI);
-    worker->service_user = worker->socket_is_stdin = true;
+    worker->service_user = worker->socket_is_stdin = worker->forgets = true;
 }
 
 int children_make(const struct config *c, const char *config_file, const struct keeper_sockets *s, struct children *ret,
@@ -84,6 +84,7 @@ int children_make(const struct config *c, const char *config_file, const struct 
         child->argv[2] = c->nginx_conf;
         child->argv[3] = "-g";
         child->argv[4] = "daemon off;";
+        child->forgets = true;
     }
     *ret = all;
     return 0;
