@@ -1,5 +1,6 @@
-"""One service with two slots. In one an "earlier" session leaves what it can and ends; then "the attacker" gets that slot and
-runs every attempt of inside/, while a "sibling" lives in the other. The service stands in a network of the test."""
+"""One service with three slots. In one lives a "sibling", in one the "bag" of files that outsiders ask for. In the third a
+"wrecker" kills what it can, an "earlier" session leaves what it can, and then "the attacker" gets that slot and runs every
+attempt of inside/. The service stands in a network of the test."""
 import contextlib
 import ctypes
 import json
@@ -24,8 +25,9 @@ from tests.support.stack import TOKEN, Stack, processes_of_uids  # noqa: E402
 
 SERVERS = ROOT / "tests" / "support" / "world.py"
 SECRET = "sk-credential-of-the-attacker-0815"
+BAG_SECRET = "sk-credential-of-the-bag-4711"
 SETTINGS = {
-    "AGENT_SIMULATOR_MAX_SESSIONS": "2",
+    "AGENT_SIMULATOR_MAX_SESSIONS": "3",
     "AGENT_SIMULATOR_RLIMIT_AS_GB": "4",
     "AGENT_SIMULATOR_RLIMIT_CPU_SEC": "60",
     "AGENT_SIMULATOR_RLIMIT_FSIZE_MB": "33",
@@ -40,7 +42,6 @@ kit.facts.update(json.load(open("facts.json")))
 import %s
 kit.run_all()
 print("DONE", flush=True)
-%s
 time.sleep(600)
 """
 
@@ -67,16 +68,22 @@ def stack(net):
         running.assert_clean()
 
 
-def said(stack, session, last):
-    """The session's lines until one begins with `last`."""
+@contextlib.contextmanager
+def attached(stack, session, last):
+    """The session's lines until one begins with `last`; as long as it is attached it gives its slot to nobody."""
     lines = []
     with stack.internal_socket(session) as ws:
         with contextlib.suppress(ConnectionClosed):
             while not lines or not lines[-1].startswith(last):
                 frame = json.loads(ws.recv(timeout=120))
                 lines.append(frame.get("line") or "")
-    assert lines[-1].startswith(last), "\n".join(lines)
-    return lines
+        assert lines[-1].startswith(last), "\n".join(lines)
+        yield lines
+
+
+def said(stack, session, last):
+    with attached(stack, session, last) as lines:
+        return lines
 
 
 def uid_of_slot(stack, slot):
@@ -127,12 +134,39 @@ def setuid_programs():
 def sibling(stack):
     """The session beside: its id, what it said, its slot and process ids."""
     session = stack.create_program((HERE / "inside" / "sibling.py").read_text(), env_vars={"SIBLING_KEY": "sk-of-the-sibling"})
-    info = json.loads(said(stack, session, "SIBLING ")[-1].removeprefix("SIBLING "))
-    info["session"], info["slot"] = session, slot_of(stack, session)
-    info["work"] = str(stack.state_dir / "slots" / str(info["slot"]) / "work")
-    info["pids"] = pids_of(stack, info["uid"])
-    yield info
+    with attached(stack, session, "SIBLING ") as lines:
+        info = json.loads(lines[-1].removeprefix("SIBLING "))
+        info["session"], info["slot"] = session, slot_of(stack, session)
+        info["work"] = str(stack.state_dir / "slots" / str(info["slot"]) / "work")
+        info["pids"] = pids_of(stack, info["uid"])
+        yield info
     stack.internal("DELETE", f"/sessions/{session}")
+
+
+@pytest.fixture(scope="session")
+def bag(stack, sibling, diagram):
+    """A session of the public surface whose work directory is full of tricks: its id, slot, user and process ids."""
+    request = diagram("talk_custom_code")
+    action = next(e for e in request["model"]["elements"].values() if e.get("actionType") == "CustomCodeAction")
+    tricks = (HERE / "inside" / "tricks.py").read_text()
+    action["name"] = f"def act(session):\n    run = exec  # the check of custom code is advice, no border\n    run({tricks!r}, {{}})\n"
+    request["credentials"] = {"openAiApiKey": BAG_SECRET}
+    session = stack.create(request)
+    with stack.talk(session) as talk:
+        talk.until(lambda frame: frame.get("line") == "TRICKS")
+        slot = slot_of(stack, session)
+        yield {"session": session, "slot": slot, "uid": uid_of_slot(stack, slot), "pids": pids_of(stack, uid_of_slot(stack, slot))}
+    stack.end(session)
+
+
+@pytest.fixture(scope="session")
+def wrecked(stack, sibling, bag):
+    """How it went when an agent sent SIGKILL to everybody it could: its last words, and who was still there."""
+    session = stack.create_program("import os, signal, time\nchild = os.fork() or time.sleep(60)\nos.kill(-1, signal.SIGKILL)\nos.wait()\n"
+                                   "try: os.kill(-1, signal.SIGKILL)\nexcept OSError as e: print('sent', e.strerror, flush=True)\n")
+    lines = said(stack, session, "sent")
+    stack.internal("DELETE", f"/sessions/{session}")
+    return {"lines": lines, "alive": [os.path.exists(f"/proc/{pid}") for who in (sibling, bag) for pid in who["pids"].values()]}
 
 
 @pytest.fixture(scope="session")
@@ -153,20 +187,40 @@ def facts(stack, net, sibling):
 
 
 @pytest.fixture(scope="session")
-def attacker(stack, net, sibling, facts):
+def attacker(stack, net, sibling, bag, wrecked, facts):
     """The session in which every attempt ran, right after another one had its slot: outcomes by name, then it lives on."""
     earlier = stack.create_program((HERE / "inside" / "earlier.py").read_text())
     said(stack, earlier, "LEFT")
     slot = slot_of(stack, earlier)
+    uid = uid_of_slot(stack, slot)
+    assert len(processes_of_uids(uid, uid)) >= 7
     assert stack.internal("DELETE", f"/sessions/{earlier}").status == 200
+    left = {"processes": processes_of_uids(uid, uid), "directory": (stack.state_dir / "slots" / str(slot)).exists(),
+            "socket": (stack.runtime_dir / "holders" / f"{slot}.sock").exists()}
     with socket.socket(socket.AF_UNIX) as abstract:
         abstract.bind("\0" + facts["abstract"])
         abstract.listen()
         files = {f"{name}.py": (HERE / "inside" / f"{name}.py").read_text() for name in ("kit", *AREAS)}
-        session = stack.create_program(ATTACKER % (", ".join(AREAS), (HERE / "inside" / "tricks.py").read_text()),
-                                       support_files={**files, "facts.json": json.dumps(facts)}, env_vars={"MY_KEY": SECRET})
+        session = stack.create_program(ATTACKER % ", ".join(AREAS), support_files={**files, "facts.json": json.dumps(facts)}, env_vars={"MY_KEY": SECRET})
         assert slot_of(stack, session) == slot
-        lines = said(stack, session, "TRICKS")
-    outcomes = dict(json.loads(line.removeprefix("OUTCOME ")) for line in lines if line.startswith("OUTCOME "))
-    yield {"session": session, "slot": slot, "uid": uid_of_slot(stack, slot), "outcomes": outcomes}
+        with attached(stack, session, "DONE") as lines:
+            outcomes = dict(json.loads(line.removeprefix("OUTCOME ")) for line in lines if line.startswith("OUTCOME "))
+            yield {"session": session, "slot": slot, "uid": uid, "pids": pids_of(stack, uid), "outcomes": outcomes, "left": left}
     stack.internal("DELETE", f"/sessions/{session}")
+
+
+@pytest.fixture(scope="session")
+def diagram():
+    return lambda name: json.loads((ROOT / "tests" / "fixtures" / "diagrams" / f"{name}.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def free_slot(stack, sibling, bag, attacker):
+    """The attacker has done its work: its slot is for others, who must wait until it is free."""
+    stack.internal("DELETE", f"/sessions/{attacker['session']}")
+    return attacker["slot"]
+
+
+def pytest_collection_modifyitems(items):
+    """Attempts that need the attacker's slot come last."""
+    items.sort(key=lambda item: "free_slot" in getattr(item, "fixturenames", ()))

@@ -1,0 +1,52 @@
+"""Slots and user ids"""
+import pathlib
+
+from tests.security.table import stopped_by
+
+
+@stopped_by("own PID namespace")
+def test_killing_everybody(stack, wrecked, sibling, bag):
+    """send SIGKILL to every process there is (kill -1)"""
+    assert wrecked["lines"][-1] == "sent No such process" and all(wrecked["alive"])
+    assert stack.state(bag["session"]).json()["exit"] is None
+
+
+@stopped_by("every process of the user id is ended, the directory removed, only then the slot returns")
+def test_leaving_things_behind(attacker):
+    """ignore signals, fork twice, close a directory, nest 4000 directories: something to stay for the user id's next session"""
+    assert attacker["left"] == {"processes": [], "directory": False, "socket": False}
+
+
+@stopped_by("a new session, a new directory: the user id is all they have in common")
+def test_user_id_used_again_at_once(stack, free_slot):
+    """be the next session of a user id a moment after the last: processes, files, queues, keys"""
+    code = ("import ctypes, os\nopen('/tmp/mine', 'w').close(); open('mine', 'w').close(); open('/dev/shm/mine', 'w').close()\n"
+            "seen = [len([p for p in os.listdir('/proc') if p.isdigit()]), ctypes.CDLL(None).mq_open(b'/mine', os.O_RDONLY)]\n"
+            "ctypes.CDLL(None).mq_open(b'/mine', os.O_CREAT | os.O_RDWR, 0o666, None)\n"
+            "print('SEEN', seen, os.getuid(), flush=True)\nif os.fork() == 0: os.setsid()\nimport time; time.sleep(60)")
+    from tests.security.conftest import said
+
+    users = set()
+    for _ in range(3):
+        session = stack.create_program("import os\nleft = [d for d in ('/tmp', '/dev/shm', '/work') if 'mine' in os.listdir(d)]\nprint('LEFT', left, flush=True)\n" + code)
+        lines = said(stack, session, "SEEN")
+        assert stack.internal("DELETE", f"/sessions/{session}").status == 200
+        assert "LEFT []" in lines
+        users.add(lines[-1].split("] ")[1])
+        assert lines[-1].startswith("SEEN [2, -1]"), lines
+    assert len(users) == 1
+
+
+def test_the_page_lists_every_attempt():
+    from tests.security import table
+
+    page = table.PAGE.read_text(encoding="utf-8")
+    assert table.BEGIN + "\n" + table.text() + table.END in page, "run: python -m tests.security.table --write"
+
+
+def test_links_of_the_page_lead_somewhere():
+    from tests.security import table
+    import re
+
+    for target in re.findall(r"\]\(([^)#:]+)\)", table.PAGE.read_text(encoding="utf-8")):
+        assert (table.PAGE.parent / pathlib.Path(target)).exists(), target
