@@ -99,17 +99,26 @@ def slot_of(stack, session):
     raise AssertionError(f"no holder of {session}")
 
 
+def parent_name(pid):
+    with contextlib.suppress(OSError):
+        parent = re.search(r"PPid:\s*(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1]
+        return pathlib.Path(f"/proc/{parent}/comm").read_text().strip()
+    return ""
+
+
 def pids_of(stack, uid):
     """Process ids as the machine knows them: of a session, and of the service."""
     found = {}
     for pid in processes_of_uids(uid, uid):
-        words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
-        name = os.path.basename(words[0])
+        words = []
+        with contextlib.suppress(OSError):
+            words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+        name = os.path.basename(words[0]) if words else ""
         if name == "agentsim-holder":
             found["holder"] = pid
         elif name == "bwrap":
             found["bubblewrap"] = pid
-        elif "agent.py" in words and name != "agentsim-pid1":
+        elif "agent.py" in words and parent_name(pid) == "agentsim-pid1":  # not a child of it that lives for a moment
             found["sibling"] = pid
     found["keeper"] = stack.keeper.pid
     for name in ("supervisor", "launcher"):
