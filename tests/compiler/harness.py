@@ -6,6 +6,7 @@ AGENTSIM_COMPILER_SEED moves all of them to other samples; a failing test names 
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import dataclasses
 import json
@@ -13,12 +14,13 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / os.environ.get("AGENTSIM_BUILD", "build")
-AGENTSIM = str(BUILD / "bin" / "agentsim")
 REFERENCE_PYTHON = str(ROOT / "build" / "reference" / "bin" / "python")
 SUPPORT = ROOT / "tests" / "support"
 FIXTURES = ROOT / "tests" / "fixtures"
@@ -26,6 +28,18 @@ SCALE = float(os.environ.get("AGENTSIM_COMPILER_SCALE", "1"))
 SEED = int(os.environ.get("AGENTSIM_COMPILER_SEED", "0")) * 1_000_000
 
 OK, REFUSED = 0, 1
+
+
+def own_programs():
+    """A copy of the programs, so that a build beside the tests does not disturb them."""
+    folder = tempfile.mkdtemp(prefix="agentsim-compiler-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    for name in ("agentsim", "agentsim-pyparse"):
+        shutil.copy2(BUILD / "bin" / name, folder)
+    return folder + "/agentsim"
+
+
+AGENTSIM = own_programs()
 
 
 def scaled(count):
