@@ -133,6 +133,8 @@ static int write_rag(struct body *b, const struct action *a)
     const char *name = a->text ? a->text : "", *keep = keeps_answer(a) ? "answer = " : "";
     size_t i = map_get(&b->p->rag_index, name, strlen(name));
 
+    if (i != MAP_NONE && !llm_or_log(b, a, "answer from documents"))
+        return 0;
     if (i == MAP_NONE)
         code_call(w, "%nsession.run_rag", keep);
     else

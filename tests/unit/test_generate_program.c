@@ -190,8 +190,10 @@ static void names_are_published_once_and_take_nothing_away(void **state)
 static void an_action_without_llm_says_so_and_lets_the_body_go_on(void **state)
 {
     auto_free char *program =
-        program_of(*state, ", 'actions': ['a', 'b', 'c', 'd', 'e']",
+        program_of(*state, ", 'actions': ['a', 'b', 'c', 'd', 'r', 'e']",
                    ", 'a': {'actionType': 'LLMReplyAction', 'storeInSession': 'x'}, 'b': {'actionType': 'DBAction'}"
+                   ", 'k': {'type': 'AgentRagElement', 'name': 'papers'}"
+                   ", 'r': {'actionType': 'RAGReplyAction', 'ragDatabaseName': 'papers'}"
                    ", 'c': {'actionType': 'LLMChatAction'}, 'e': {'actionType': 'TextReplyAction', 'name': 'after'}"
                    ", 'd': {'actionType': 'WebCrawlLLMAction', 'initial_url': 'http://x'}",
                    "");
@@ -200,6 +202,8 @@ static void an_action_without_llm_says_so_and_lets_the_body_go_on(void **state)
     assert_non_null(strstr(
         program, "this database question', 'hub')\n    logger.warning('State %s: there is no LLM for this chat'"));
     assert_non_null(strstr(program, "    session.reply('after')\n"));
+    assert_non_null(strstr(program, "there is no LLM for this answer from documents', 'hub')\n"));
+    assert_null(strstr(program, "answer ="));
     assert_null(strstr(program, "predict"));
     assert_valid(*state, program);
 }
