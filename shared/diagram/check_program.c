@@ -10,6 +10,7 @@
 #include "shared/diagram/code.h"
 #include "shared/diagram/document.h"
 #include "shared/diagram/map.h"
+#include "shared/diagram/provider.h"
 #include "shared/diagram/text.h"
 #include "shared/python/parser.h"
 
@@ -235,6 +236,56 @@ static void warn_about_llms(const struct model *m, struct findings *f)
         finding_add(f, FINDING_WARNING, 0, "", "The agent has intents but no LLM to recognise them: none will match");
 }
 
+static bool has_speech_reply(const struct action_list *l)
+{
+    size_t i;
+
+    for (i = 0; i < l->len; i++)
+        if (l->items[i].kind == ACTION_SPEECH)
+            return true;
+    return false;
+}
+
+/* Such a body ends there: the agent has nothing to speak with. */
+static void warn_about_speech(const struct model *m, struct findings *f)
+{
+    size_t i;
+
+    for (i = 0; !m->settings.speech_output && i < m->states_len; i++)
+        if (has_speech_reply(&m->states[i].body) || has_speech_reply(&m->states[i].fallback))
+            finding_add(f, FINDING_WARNING, 0, "config.outputModalities",
+                        "State \"%s\" replies with speech, but speech is no output modality of the agent: it fails",
+                        SHOWN(m->states[i].name));
+}
+
+static bool matches_intents(const struct model *m)
+{
+    size_t i, k;
+
+    for (i = 0; i < m->states_len; i++)
+        for (k = 0; k < m->states[i].transitions_len; k++)
+            if (m->states[i].transitions[k].kind == TRANSITION_INTENT)
+                return true;
+    return false;
+}
+
+/* What the interpreter of sessions does not have (docker/runtime): the agent ends at its start. */
+static void warn_about_packages(const struct model *m, struct findings *f)
+{
+    size_t i;
+
+    for (i = 0; i < m->llms_len; i++)
+        if (strcmp(m->llms[i].provider->name, "huggingface") == 0)
+            finding_add(f, FINDING_WARNING, 0, MEMBER_PATH(m->llms[i].where, "provider"),
+                        "LLM \"%s\" runs inside the agent and needs the package transformers, which test sessions "
+                        "do not have: the agent does not start",
+                        SHOWN(m->llms[i].name));
+    if (m->settings.classical_intents && matches_intents(m))
+        finding_add(f, FINDING_WARNING, 0, "config.intentRecognitionTechnology",
+                    "Classical intent recognition needs PyTorch, which test sessions do not have: the agent does "
+                    "not start");
+}
+
 int diagram_check_program(struct model *m, bool session, struct python_parser *parser, struct findings *f,
                           struct err *err)
 {
@@ -254,9 +305,13 @@ int diagram_check_program(struct model *m, bool session, struct python_parser *p
     for (i = 0; i < ARRAY_LEN(parts) && rc == 0; i++)
         rc = parts[i].session && !session ? 0 : parts[i].check(&c);
     map_release(&c.clean);
-    if (rc == 0)
-        warn_about_llms(m, f);
-    return rc;
+    if (rc < 0)
+        return rc;
+    warn_about_llms(m, f);
+    warn_about_speech(m, f);
+    if (session)
+        warn_about_packages(m, f);
+    return 0;
 }
 
 int diagram_event_list(const struct model *m, struct str_list *ret)

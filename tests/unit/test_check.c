@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "shared/base/buf.h"
 #include "shared/base/mem.h"
 #include "tests/support/diagram.h"
 #include "tests/support/oom.h"
@@ -268,6 +269,50 @@ static void an_agent_needs_a_state(void **state)
     python_parser_free(parser);
 }
 
+static void warnings_say_what_a_session_will_lack(void **state)
+{
+    static const struct {
+        const char *more, *config;
+        bool session;
+        const char *word; /* NULL: no warning */
+    } rows[] = {
+        { "'n':{'type':'AgentLLM','name':'m','provider':'huggingface'}", "", true, "transformers" },
+        { "'n':{'type':'AgentLLM','name':'m','provider':'huggingface'}", "", false, NULL },
+        { "'n':{'type':'AgentLLM','name':'m','provider':'huggingface_api'}", "", true, NULL },
+        { "'n':{'type':'AgentIntent','name':'n'}", "'intentRecognitionTechnology':'classical'", true, "PyTorch" },
+        { "'n':{'type':'AgentIntent','name':'n'}", "'intentRecognitionTechnology':'classical'", false, NULL },
+        { "'n':{'type':'AgentIntent','name':'n'}", "'llm':{'model':'m'}", true, NULL },
+        { "'x':{'replyType':'ws_speech','ws_message':'hi'}", "", false, "\"hub\"" },
+        { "'x':{'replyType':'ws_speech','ws_message':'hi'}", "'outputModalities':['Speech']", true, NULL },
+    };
+    struct python_parser *parser = test_parser();
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < ARRAY_LEN(rows); i++) {
+        struct read_result r;
+        struct buf b;
+
+        buf_init(&b, 1u << 20);
+        buf_add_fmt(&b,
+                    "{'title':'T','config':{%s},'model':{'elements':{'i':{'type':'StateInitialNode'},"
+                    "'s':{'type':'AgentState','name':'hub','actions':['x']},%s},'relationships':{"
+                    "'r':{'type':'AgentStateTransitionInit','source':{'element':'i'},'target':{'element':'s'}}" ARC(
+                        "t", "s", "s", ",'predefinedType':'when_intent_matched','intentName':'n'") "}}}",
+                    rows[i].config, rows[i].more);
+        read_quoted(b.data, parser, &r);
+        assert_int_equal(r.rc, 0);
+        assert_int_equal(diagram_check_program(&r.model, rows[i].session, parser, &r.findings, &r.err), 0);
+        assert_int_equal(r.findings.errors, 0);
+        assert_int_equal(r.findings.len, rows[i].word ? 1 : 0);
+        if (rows[i].word)
+            assert_non_null(strstr(r.findings.items[0].message, rows[i].word));
+        read_result_release(&r);
+        buf_release(&b);
+    }
+    python_parser_free(parser);
+}
+
 static void a_parser_that_fails_is_no_verdict(void **state)
 {
     struct python_parser *parser = NULL;
@@ -326,6 +371,7 @@ int main(void)
         cmocka_unit_test(each_rule_for_programs_finds_its_fault),
         cmocka_unit_test(conditions_learn_their_function),
         cmocka_unit_test(an_agent_needs_a_state),
+        cmocka_unit_test(warnings_say_what_a_session_will_lack),
         cmocka_unit_test(a_parser_that_fails_is_no_verdict),
         cmocka_unit_test(events_are_listed_once_in_order),
     };
