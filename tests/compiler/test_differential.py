@@ -86,7 +86,7 @@ def test_every_fault_is_seen(reference, dumper, tmp_path):
     """A row that explains nothing any more has to go."""
     seen, wanted = set(), {id(fault) for fault in reference_faults.FAULTS}
     for fault in reference_faults.FAULTS:
-        for seed in range(40):
+        for seed in range(200):
             if id(fault) in seen:
                 break
             request = random_diagram.build(seed, fault.samples[:1])

@@ -279,7 +279,7 @@ class Parts:
                 lambda: self.llm_action("LLMChatAction"),
                 self.crawl_action,
             ]
-        if self.rags:
+        if self.rags and self.can_llm():
             makers += [self.rag_action, self.rag_action]
         if self.guis:
             makers += [self.gui_action]
