@@ -33,6 +33,9 @@ SETTINGS = {
     "AGENT_SIMULATOR_RLIMIT_FSIZE_MB": "33",
     "AGENT_SIMULATOR_RLIMIT_NPROC": "48",
     "AGENT_SIMULATOR_RLIMIT_NOFILE": "200",
+    # Nobody attaches to some of the sessions and some never listen; a busy machine takes its time.
+    "AGENT_SIMULATOR_READY_SECONDS": "600",
+    "AGENT_SIMULATOR_DETACH_SECONDS": "600",
 }
 ATTACKER = """
 import kit
