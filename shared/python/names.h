@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "shared/base/err.h"
+#include "shared/base/keyed_hash.h"
 
 #define NAME_MAX_LEN 120  /* longest safe form, without suffix */
 #define NAME_RAW_MAX 4096 /* bytes of a raw name that are looked at */
@@ -17,8 +18,9 @@ struct names_entry;
 struct names { /* hashed: a thousand states of one name cost no more than a thousand different ones */
     struct names_entry *entries;
     size_t len, cap;
-    uint32_t *slots;  /* open addressing, index into entries + 1; 0 = free */
-    size_t slots_len; /* power of two */
+    uint32_t *slots;     /* open addressing, index into entries + 1; 0 = free */
+    size_t slots_len;    /* power of two */
+    struct hash_key key; /* the names are a stranger's: nobody can choose colliding ones */
 };
 
 void names_init(struct names *n);
