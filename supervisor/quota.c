@@ -2,8 +2,8 @@
 
 #include <string.h>
 
+#include "shared/base/keyed_hash.h"
 #include "shared/base/mem.h"
-#include "supervisor/keyed_hash.h"
 #include "supervisor/list.h"
 
 #define FIRST_BUCKETS 64

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "supervisor/keyed_hash.h"
+#include "shared/base/keyed_hash.h"
 #include "supervisor/session.h"
 
 struct session_table {

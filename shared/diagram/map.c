@@ -1,7 +1,6 @@
 #include "shared/diagram/map.h"
 
 #include <string.h>
-#include <sys/random.h>
 
 #include "shared/base/mem.h"
 #include "shared/diagram/text.h"
@@ -9,8 +8,7 @@
 void map_init(struct map *m)
 {
     *m = (struct map){ 0 };
-    if (getrandom(m->seed, sizeof(m->seed), GRND_NONBLOCK) != (ssize_t)sizeof(m->seed))
-        m->seed[0] = (uintptr_t)m; /* a machine that just woke up: still not a constant */
+    hash_key_new(&m->key);
 }
 
 void map_release(struct map *m)
@@ -24,50 +22,6 @@ void map_release(struct map *m)
     mem_free(m->slots);
     m->slots = NULL;
     m->len = m->cap = 0;
-}
-
-static uint64_t rotate(uint64_t x, unsigned n)
-{
-    return (x << n) | (x >> (64 - n));
-}
-
-static void sip_round(uint64_t v[4])
-{
-    v[0] += v[1];
-    v[1] = rotate(v[1], 13) ^ v[0];
-    v[0] = rotate(v[0], 32);
-    v[2] += v[3];
-    v[3] = rotate(v[3], 16) ^ v[2];
-    v[0] += v[3];
-    v[3] = rotate(v[3], 21) ^ v[0];
-    v[2] += v[1];
-    v[1] = rotate(v[1], 17) ^ v[2];
-    v[2] = rotate(v[2], 32);
-}
-
-/* SipHash-1-3 (Aumasson, Bernstein), the variant made for tables. */
-static uint64_t sip_hash(const uint64_t seed[2], const unsigned char *p, size_t len)
-{
-    uint64_t v[4] = { seed[0] ^ 0x736f6d6570736575u, seed[1] ^ 0x646f72616e646f6du, seed[0] ^ 0x6c7967656e657261u,
-                      seed[1] ^ 0x7465646279746573u };
-    uint64_t word, last = (uint64_t)len << 56;
-    size_t i;
-
-    for (; len >= 8; len -= 8, p += 8) {
-        memcpy(&word, p, 8);
-        v[3] ^= word;
-        sip_round(v);
-        v[0] ^= word;
-    }
-    for (i = 0; i < len; i++)
-        last |= (uint64_t)p[i] << (8 * i);
-    v[3] ^= last;
-    sip_round(v);
-    v[0] ^= last;
-    v[2] ^= 0xff;
-    for (i = 0; i < 3; i++)
-        sip_round(v);
-    return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
 static struct map_slot *probe(const struct map *m, uint64_t hash, const void *key, size_t len)
@@ -106,7 +60,7 @@ int map_put(struct map *m, const void *key, size_t len, size_t value, size_t *re
 
     if (m->len * 4 >= m->cap * 3 && grow(m) < 0)
         return -1;
-    hash = sip_hash(m->seed, key, len);
+    hash = hash_bytes(&m->key, key, len);
     s = probe(m, hash, key, len);
     if (!s->key) {
         char *copy = mem_dup(key, len);
@@ -130,7 +84,7 @@ size_t map_get(const struct map *m, const void *key, size_t len)
 
     if (!m->cap)
         return MAP_NONE;
-    s = probe(m, sip_hash(m->seed, key, len), key, len);
+    s = probe(m, hash_bytes(&m->key, key, len), key, len);
     return s->key ? s->value : MAP_NONE;
 }
 

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "shared/base/keyed_hash.h"
+
 #define MAP_NONE ((size_t)-1)
 
 struct map_slot {
@@ -18,7 +20,7 @@ struct map_slot {
 struct map {
     struct map_slot *slots;
     size_t len, cap; /* cap is a power of two, 0 before the first entry */
-    uint64_t seed[2];
+    struct hash_key key;
 };
 
 void map_init(struct map *m);

@@ -175,6 +175,7 @@ char *name_safe(const char *raw)
 void names_init(struct names *n)
 {
     *n = (struct names){ 0 };
+    hash_key_new(&n->key);
 }
 
 void names_release(struct names *n)
@@ -190,19 +191,10 @@ void names_release(struct names *n)
     names_init(n);
 }
 
-static uint64_t hash(const char *s)
-{
-    uint64_t h = 14695981039346656037u; /* FNV-1a */
-
-    for (; *s; s++)
-        h = (h ^ (unsigned char)*s) * 1099511628211u;
-    return h ^ (h >> 32);
-}
-
 /* Slot of the word, or the free one where it belongs. */
 static uint32_t *slot_of(const struct names *n, const char *word)
 {
-    size_t mask = n->slots_len - 1, i = (size_t)hash(word) & mask;
+    size_t mask = n->slots_len - 1, i = (size_t)hash_text(&n->key, word) & mask;
 
     while (n->slots[i] && strcmp(n->entries[n->slots[i] - 1].word, word) != 0)
         i = (i + 1) & mask;

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "supervisor/keyed_hash.h"
+#include "shared/base/keyed_hash.h"
 
 static void the_same_key_gives_the_same_hash(void **state)
 {

@@ -1,7 +1,7 @@
-/* supervisor/keyed_hash.h -- a hash for tables whose keys strangers choose (SipHash-1-3, Aumasson and Bernstein).
+/* shared/base/keyed_hash.h -- a hash for tables whose keys strangers choose (SipHash-1-3, Aumasson and Bernstein).
  * With a random key nobody can prepare keys that share a bucket. Pure but for the making of the key. */
-#ifndef SUPERVISOR_KEYED_HASH_H
-#define SUPERVISOR_KEYED_HASH_H
+#ifndef BASE_KEYED_HASH_H
+#define BASE_KEYED_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "supervisor/keyed_hash.h"
+#include "shared/base/keyed_hash.h"
 
 #include <string.h>
 
