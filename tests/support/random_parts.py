@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 from tests.support import random_text
 from tests.support.random_pieces import CUSTOM_CODE, GUI_MODELS, PROVIDERS, TOOLS
 
@@ -93,7 +95,7 @@ class Parts:
         gui_id = self.name("gui", "gui_ids")
         if self.odd("gui_ids", 0.4):
             gui_id = self.pick(("My form", "my-form", "1form", "Form A", "class", "a b", "a-b")) + str(self.ids)
-        element = {"name": self.plain(), "gui_id": gui_id, "guiModel": self.pick(GUI_MODELS)}
+        element = {"name": self.plain(), "gui_id": gui_id, "guiModel": copy.deepcopy(self.pick(GUI_MODELS))}
         self.member(element, "persist", self.chance(0.5))
         self.member(element, "width", self.pick(("", "300px", "50%")))
         self.member(element, "is_form", self.chance(0.5))
