@@ -13,19 +13,22 @@
 
 #include "shared/base/mem.h"
 
-#define LONG_LIFE_MS 60000
+/* An end every few seconds is bad luck, and users wait for the next start; a handful in a row is a loop. */
+#define FREE_ENDS 5u
+#define FORGIVEN_AFTER_MS 5000
 #define LONGEST_PAUSE_S 30u
-#define FIRST_FD 3 /* LISTEN_FDS starts here */
+#define MOST_COUNTED (FREE_ENDS + 6) /* where the pause is the longest */
+#define FIRST_FD 3                   /* LISTEN_FDS starts here */
 #define SPARE_FD 200
 
 int64_t child_pause_ms(unsigned crashes)
 {
     unsigned seconds;
 
-    if (crashes <= 1)
+    if (crashes <= FREE_ENDS)
         return 0;
-    seconds = crashes - 2 < 5 ? 1u << (crashes - 2) : LONGEST_PAUSE_S;
-    return (int64_t)(seconds < LONGEST_PAUSE_S ? seconds : LONGEST_PAUSE_S) * 1000;
+    seconds = crashes < MOST_COUNTED ? 1u << (crashes - FREE_ENDS - 1) : LONGEST_PAUSE_S;
+    return (int64_t)seconds * 1000;
 }
 
 /* Sockets go to fixed numbers. They are first moved out of the way, so that no target is still a source. */
@@ -130,14 +133,16 @@ int child_start(struct child *c, const struct child_user *user, int64_t now_ms, 
 
 void child_ended(struct child *c, int wait_status, int64_t now_ms, char *text, size_t text_size)
 {
+    int64_t forgiven = (now_ms - c->started_ms) / FORGIVEN_AFTER_MS;
+
     if (WIFSIGNALED(wait_status))
         (void)snprintf(text, text_size, "killed by signal %d (%s)", WTERMSIG(wait_status),
                        strsignal(WTERMSIG(wait_status)));
     else
         (void)snprintf(text, text_size, "exited with status %d", WEXITSTATUS(wait_status));
-    if (now_ms - c->started_ms >= LONG_LIFE_MS)
-        c->crashes = 0;
-    c->crashes++;
+    c->crashes = c->crashes > forgiven ? c->crashes - (unsigned)forgiven : 0;
+    if (c->crashes < MOST_COUNTED)
+        c->crashes++;
     c->pid = 0;
     c->start_at_ms = now_ms + child_pause_ms(c->crashes);
 }

@@ -32,7 +32,7 @@ struct child {
     pid_t pid;           /* 0 = does not run */
     int64_t started_ms;  /* monotonic */
     int64_t start_at_ms; /* when it does not run: not before */
-    unsigned crashes;    /* in a row; forgotten after a long life */
+    unsigned crashes;    /* in a row; every five seconds of life make one forgotten */
 };
 
 struct child_user {
@@ -41,7 +41,7 @@ struct child_user {
     gid_t gid;
 };
 
-/* Pause before the next start after that many ends in a row: none, then 1, 2, 4 ... 30 seconds. */
+/* Pause before the next start after that many ends in a row: none for the first five, then 1, 2, 4 ... 30 seconds. */
 int64_t child_pause_ms(unsigned crashes);
 
 /* Forks and runs it in a process group of its own: 0 and c->pid, or -1. exec failures show as exit status 127. */

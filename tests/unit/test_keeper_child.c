@@ -24,8 +24,8 @@ static void pauses_grow_to_half_a_minute(void **state)
     static const struct {
         unsigned crashes;
         int64_t ms;
-    } rows[] = { { 0, 0 },    { 1, 0 },     { 2, 1000 },  { 3, 2000 },   { 4, 4000 },
-                 { 5, 8000 }, { 6, 16000 }, { 7, 30000 }, { 100, 30000 } };
+    } rows[] = { { 0, 0 },    { 1, 0 },      { 5, 0 },      { 6, 1000 },   { 7, 2000 },   { 8, 4000 },
+                 { 9, 8000 }, { 10, 16000 }, { 11, 30000 }, { 12, 30000 }, { 100, 30000 } };
     size_t i;
 
     (void)state;
@@ -33,20 +33,53 @@ static void pauses_grow_to_half_a_minute(void **state)
         assert_int_equal(child_pause_ms(rows[i].crashes), rows[i].ms);
 }
 
-static void a_long_life_forgets_earlier_ends(void **state)
+static void ends_now_and_then_cost_no_pause(void **state)
 {
-    struct child c = { .name = "x", .pid = 1, .started_ms = 0, .crashes = 5 };
+    struct child c = { .name = "x" };
+    char how[64];
+    int64_t now = 0;
+    int i;
+
+    (void)state;
+    for (i = 0; i < 100; i++) {
+        c.started_ms = now;
+        now += 5000;
+        child_ended(&c, SIGKILL, now, how, sizeof(how));
+        assert_int_equal(c.start_at_ms, now);
+    }
+}
+
+static void a_loop_of_ends_is_slowed_down(void **state)
+{
+    struct child c = { .name = "x" };
+    char how[64];
+    int64_t now = 0, began;
+    int i;
+
+    (void)state;
+    for (i = 0; i < 100; i++) {
+        c.started_ms = now;
+        child_ended(&c, 1 << 8, now + 10, how, sizeof(how));
+        assert_int_equal(c.start_at_ms - now - 10, child_pause_ms((unsigned)i + 1));
+        now = c.start_at_ms;
+    }
+    /* A minute of good life, and the next end is like the first. */
+    began = c.started_ms = now;
+    child_ended(&c, SIGSEGV, began + 60000, how, sizeof(how));
+    assert_int_equal(c.crashes, 1);
+    assert_int_equal(c.start_at_ms, began + 60000);
+}
+
+static void an_end_is_told_in_words(void **state)
+{
+    struct child c = { .name = "x", .pid = 1 };
     char how[64];
 
     (void)state;
-    child_ended(&c, 3 << 8, 59999, how, sizeof(how));
-    assert_int_equal(c.crashes, 6);
-    assert_int_equal(c.start_at_ms, 59999 + 16000);
+    child_ended(&c, 3 << 8, 10, how, sizeof(how));
     assert_string_equal(how, "exited with status 3");
-    c.started_ms = 60000;
-    child_ended(&c, SIGSEGV, 120000, how, sizeof(how));
-    assert_int_equal(c.crashes, 1);
-    assert_int_equal(c.start_at_ms, 120000);
+    assert_int_equal(c.pid, 0);
+    child_ended(&c, SIGSEGV, 20, how, sizeof(how));
     assert_non_null(strstr(how, "signal 11"));
 }
 
@@ -191,7 +224,9 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(pauses_grow_to_half_a_minute),
-        cmocka_unit_test(a_long_life_forgets_earlier_ends),
+        cmocka_unit_test(ends_now_and_then_cost_no_pause),
+        cmocka_unit_test(a_loop_of_ends_is_slowed_down),
+        cmocka_unit_test(an_end_is_told_in_words),
         cmocka_unit_test(sockets_are_handed_over_by_name),
         cmocka_unit_test(a_fastcgi_socket_becomes_standard_input),
         cmocka_unit_test(who_handles_credentials_overwrites_freed_memory),
