@@ -19,6 +19,9 @@ const struct route routes[] = {
     { METHOD_POST, SURFACE_PUBLIC, "/besser_api/validate-diagram", handle_validate_diagram, BODY, "check a diagram" },
 
     { METHOD_GET, SURFACE_INTERNAL, "/health", handle_internal_health, 0, "state of the service" },
+    { METHOD_GET, SURFACE_INTERNAL, "/healthz", handle_healthz, 0, "is a worker alive" },
+    { METHOD_GET, SURFACE_INTERNAL, "/readyz", handle_readyz, 0, "can sessions be started" },
+    { METHOD_GET, SURFACE_INTERNAL, "/metrics", handle_metrics, 0, "counters in the Prometheus text format" },
     { METHOD_POST, SURFACE_INTERNAL, "/sessions", handle_internal_create, BODY, "start a program" },
     { METHOD_DELETE, SURFACE_INTERNAL, "/sessions/{id}", handle_internal_end, 0, "end a session" },
     { METHOD_GET, SURFACE_INTERNAL, "/sessions/{id}/files", handle_internal_files, 0, "files of a session" },

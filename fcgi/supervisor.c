@@ -112,6 +112,23 @@ int supervisor_health(const char *socket, struct buf *answer, struct rpc_status 
     return rpc_get_status(&in, ret) < 0 ? malformed(err) : 0;
 }
 
+int supervisor_metrics(const char *socket, struct buf *answer, const char **ret, size_t *ret_len, struct err *err)
+{
+    struct wire_in in;
+    const char *page;
+    size_t len;
+
+    if (call(socket, RPC_METRICS, NULL, QUICK_MS, RPC_METRICS_PAGE, answer, NULL, err) < 0)
+        return -1;
+    wire_start(&in, answer->data, answer->len);
+    page = wire_get_bytes(&in, RPC_MAX_PAYLOAD, &len);
+    if (wire_end(&in) < 0)
+        return malformed(err);
+    *ret = page;
+    *ret_len = len;
+    return 0;
+}
+
 int supervisor_open(const char *socket, const struct id *id, const char *actor, int *ret_fd, struct err *err)
 {
     auto_buf struct buf request;

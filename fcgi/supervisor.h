@@ -23,6 +23,9 @@ int supervisor_info(const char *socket, const struct id *id, const char *actor, 
                     struct rpc_session *ret, struct err *err);
 int supervisor_health(const char *socket, struct buf *answer, struct rpc_status *ret, struct err *err);
 
+/* *ret is borrowed from answer: the page of counters, *ret_len bytes. */
+int supervisor_metrics(const char *socket, struct buf *answer, const char **ret, size_t *ret_len, struct err *err);
+
 /* A connection to the session's holder, for its files. */
 int supervisor_open(const char *socket, const struct id *id, const char *actor, int *ret_fd, struct err *err);
 

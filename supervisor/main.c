@@ -29,7 +29,7 @@ int main(int argc, char **argv)
     }
     log_level_parse(config.log_level, &level);
     log_setup("agentsim-supervisor", strcmp(config.log, "json") == 0, level);
-    r = supervisor_run(&config, &err);
+    r = supervisor_run(&config, file, &err);
     if (r < 0)
         log_error("%s", err.msg);
     config_release(&config);

@@ -68,6 +68,11 @@ void quota_free(struct quota *q)
     mem_free(q);
 }
 
+void quota_change(struct quota *q, const struct quota_rule *rule)
+{
+    q->rule = *rule;
+}
+
 size_t quota_actors(const struct quota *q)
 {
     return q->actors;
@@ -141,7 +146,7 @@ static struct actor *meet(struct quota *q, const char *name, uint64_t hash)
     memcpy(a->name, name, len);
     a->hash = hash;
     list_init(&a->age);
-    if (q->actors >= q->rule.max_actors)
+    while (q->actors >= q->rule.max_actors)
         forget(q, list_entry(q->by_age.next, struct actor, age));
     if (q->actors >= q->buckets_len)
         grow_buckets(q);
@@ -177,7 +182,8 @@ static unsigned whole_seconds(int64_t ms)
 
 static int refuse(const struct quota *q, const struct actor *a, int64_t now_ms, struct err *err)
 {
-    int64_t until = a->count ? a->hits[a->first] + q->rule.window_ms : now_ms + q->rule.window_ms;
+    size_t over = a->count > q->rule.max_hits ? a->count - q->rule.max_hits : 0; /* of a rule that was wider */
+    int64_t until = a->count ? a->hits[(a->first + over) % a->cap] + q->rule.window_ms : now_ms + q->rule.window_ms;
     unsigned wait = whole_seconds(until - now_ms);
 
     err_set(err, ERR_LIMIT, 0, "Too many requests: at most %zu in %u seconds, try again in %u", q->rule.max_hits,

@@ -21,6 +21,10 @@ struct quota; /* opaque; freed by quota_free(), NULL is fine */
 struct quota *quota_new(const struct quota_rule *rule); /* NULL: out of memory */
 void quota_free(struct quota *q);
 
+/* Other numbers from now on; what was counted stays counted. Fewer actors than are known: the oldest are forgotten as
+ * others come. */
+void quota_change(struct quota *q, const struct quota_rule *rule);
+
 /* One knock at now_ms (never earlier than the last one): 0 and counted, or -1: ERR_LIMIT with the whole seconds until
  * the next would pass in err->wait (such a knock is not counted), or out of memory, which refuses as well. */
 int quota_hit(struct quota *q, const char *actor, int64_t now_ms, struct err *err);

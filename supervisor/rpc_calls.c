@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include "shared/base/io.h"
+#include "shared/base/log.h"
 #include "shared/base/mem.h"
 #include "shared/base/time.h"
 #include "shared/ipc/wire.h"
+#include "supervisor/relay/ws_server.h"
 #include "supervisor/supervisor.h"
 
 #define CREATE_SECONDS 30.
@@ -33,11 +35,15 @@ static void call_admit(struct rpc_conn *c, const struct rpc_request *r)
     struct supervisor *sv = supervisor_of(c);
     struct err err;
 
-    if (((r->flags & RPC_ADMIT_RATE) && quota_hit(sv->quota, r->actor, time_mono_ms(), &err) < 0) ||
-        ((r->flags & RPC_ADMIT_CAP) && sessions_check_cap(&sv->sessions, r->actor, &err) < 0))
+    if ((r->flags & RPC_ADMIT_RATE) && quota_hit(sv->quota, r->actor, time_mono_ms(), &err) < 0) {
+        sv->sessions.metrics.limits[METRICS_RATE]++;
         rpc_answer_error(c, &err);
-    else
+    } else if ((r->flags & RPC_ADMIT_CAP) && sessions_check_cap(&sv->sessions, r->actor, &err) < 0) {
+        sv->sessions.metrics.limits[METRICS_OWNER_CAP]++;
+        rpc_answer_error(c, &err);
+    } else {
         rpc_answer(c, RPC_OK, NULL, -1);
+    }
 }
 
 /* A connection of the worker's own to the holder. The worker uses it with blocking calls. */
@@ -65,6 +71,7 @@ static void on_started(struct waiter *w, struct session *s, const struct err *wh
     struct err err;
 
     buf_init(&b, 64);
+    metrics_start(&sv->sessions.metrics, r->internal ? METRICS_INTERNAL : METRICS_PUBLIC, why);
     if (why) {
         rpc_answer_error(c, why);
         return;
@@ -93,14 +100,17 @@ static void call_create(struct rpc_conn *c, const struct rpc_request *r)
 static void call_info(struct rpc_conn *c, const struct rpc_request *r)
 {
     struct rpc_session described;
+    struct session *s;
     auto_buf struct buf b;
     struct err err;
 
     buf_init(&b, RPC_MAX_PAYLOAD);
-    if (sessions_describe(&supervisor_of(c)->sessions, &r->id, r->actor, &described, &err) < 0) {
+    s = sessions_find(&supervisor_of(c)->sessions, &r->id, r->actor, &err);
+    if (!s) {
         rpc_answer_error(c, &err);
         return;
     }
+    session_describe(s, &described);
     rpc_put_session(&b, &described);
     answer_buf(c, RPC_SESSION, &b, -1);
 }
@@ -147,7 +157,6 @@ static void call_end(struct rpc_conn *c, const struct rpc_request *r)
         rpc_answer_error(c, &err);
         return;
     }
-    s->unwanted = true;
     waiter_init(&c->waiter, on_gone);
     rpc_wait_for(c, END_SECONDS);
     sessions_end(ss, s, HOLD_REASON_STOPPED, &c->waiter);
@@ -164,6 +173,7 @@ static void call_health(struct rpc_conn *c, const struct rpc_request *r)
         .sandbox = sv->sessions.selftest.verdict,
         .egress = config_egress_name(sv->config->egress),
         .cgroup = limits,
+        .draining = sv->sessions.draining,
     };
     auto_buf struct buf b;
 
@@ -206,12 +216,86 @@ static void call_list(struct rpc_conn *c, const struct rpc_request *r)
     answer_buf(c, RPC_SESSIONS, &b, -1);
 }
 
+static struct metrics_now metrics_of_now(const struct supervisor *sv)
+{
+    const struct sessions *ss = &sv->sessions;
+    struct metrics_now now = {
+        .slots = ss->slots.count,
+        .slots_free = ss->slots.free,
+        .slots_quarantined = ss->slots.quarantined,
+        .browsers = sv->ws->count,
+        .uptime_s = (uint64_t)(time_mono_ms() - sv->started_ms) / 1000,
+        .sandbox_ok = selftest_allows(&ss->selftest) && !ss->selftest.off,
+        .draining = ss->draining,
+        .rate_actors = quota_actors(sv->quota),
+    };
+    const struct list *l;
+    uint32_t i;
+
+    for (i = 0; i < ss->table.slots; i++) {
+        const struct session *s = session_table_at(&ss->table, i);
+
+        if (s)
+            now.sessions[s->state]++;
+    }
+    for (l = ss->pending.next; l != &ss->pending; l = l->next)
+        now.queue++;
+    return now;
+}
+
+static void call_metrics(struct rpc_conn *c, const struct rpc_request *r)
+{
+    const struct supervisor *sv = supervisor_of(c);
+    const struct metrics_now now = metrics_of_now(sv);
+    auto_buf struct buf b;
+    auto_buf struct buf page;
+
+    (void)r;
+    buf_init(&page, RPC_MAX_PAYLOAD - 16);
+    metrics_write(&sv->sessions.metrics, &now, &page);
+    buf_init(&b, buf_failed(&page) ? 0 : RPC_MAX_PAYLOAD);
+    wire_put_bytes(&b, page.data, page.len);
+    answer_buf(c, RPC_METRICS_PAGE, &b, -1);
+}
+
+static void call_drain(struct rpc_conn *c, const struct rpc_request *r)
+{
+    struct sessions *ss = &supervisor_of(c)->sessions;
+    bool on = r->flags & RPC_DRAIN_ON;
+
+    if (ss->draining != on)
+        log_audit("", "operator", "%s", on ? "draining: no new sessions" : "not draining any more");
+    ss->draining = on;
+    sessions_retry_pending(ss); /* who waits for a place is told */
+    call_health(c, r);
+}
+
+static void call_reload(struct rpc_conn *c, const struct rpc_request *r)
+{
+    struct err err;
+
+    (void)r;
+    if (supervisor_reload(supervisor_of(c), &err) < 0)
+        rpc_answer_error(c, &err);
+    else
+        rpc_answer(c, RPC_OK, NULL, -1);
+}
+
+void supervisor_answered(void *owner, enum rpc_type type, double seconds)
+{
+    struct supervisor *sv = owner;
+
+    if ((unsigned)type < METRICS_RPC_MAX)
+        metrics_observe(&sv->sessions.metrics.rpc[type], seconds);
+}
+
 static const struct {
     enum rpc_type type;
     void (*run)(struct rpc_conn *c, const struct rpc_request *r);
 } calls[] = {
     { RPC_ADMIT, call_admit }, { RPC_CREATE, call_create }, { RPC_INFO, call_info }, { RPC_OPEN, call_open },
-    { RPC_END, call_end },     { RPC_HEALTH, call_health }, { RPC_LIST, call_list },
+    { RPC_END, call_end },     { RPC_HEALTH, call_health }, { RPC_LIST, call_list }, { RPC_METRICS, call_metrics },
+    { RPC_DRAIN, call_drain }, { RPC_RELOAD, call_reload },
 };
 
 void supervisor_call(struct rpc_conn *c, const struct rpc_request *r)

@@ -17,6 +17,9 @@ static const struct {
     { RPC_END, true, true, false, 0 },
     { RPC_HEALTH, false, false, false, 0 },
     { RPC_LIST, false, false, false, 0 },
+    { RPC_METRICS, false, false, false, 0 },
+    { RPC_DRAIN, false, false, true, RPC_DRAIN_ON },
+    { RPC_RELOAD, false, false, false, 0 },
 };
 
 int rpc_request_parse(uint16_t type, const void *payload, size_t len, struct rpc_request *ret, struct err *err)

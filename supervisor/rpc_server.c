@@ -5,6 +5,7 @@
 #include "shared/base/io.h"
 #include "shared/base/log.h"
 #include "shared/base/mem.h"
+#include "shared/base/time.h"
 #include "shared/ipc/wire.h"
 
 #define REQUEST_SECONDS 10. /* to send the request, and again to take the answer */
@@ -53,6 +54,8 @@ void rpc_answer(struct rpc_conn *c, enum rpc_type type, const struct buf *payloa
     waiter_cancel(&c->waiter);
     waiter_cancel(&c->create.waiter);
     c->answered = true;
+    if (c->asked && c->server->answered)
+        c->server->answered(c->server->owner, c->type, (double)(time_mono_us() - c->asked_us) / 1e6);
     if (fd >= 0)
         r = send_with_fd(c, type, payload, fd);
     else
@@ -101,6 +104,8 @@ static void on_readable(struct peer *p)
     if (r == 0)
         return;
     c->asked = true;
+    c->type = (enum rpc_type)type;
+    c->asked_us = time_mono_us();
     if (rpc_request_parse(type, payload, len, &request, &err) < 0)
         rpc_answer_error(c, &err);
     else

@@ -25,6 +25,8 @@ struct rpc_conn {
     struct peer peer;
     struct ev_timer deadline;
     bool asked, answered;
+    enum rpc_type type; /* once it has asked */
+    int64_t asked_us;
     /* of rpc_calls.c: at most one of them waits in a list of sessions.c */
     struct waiter waiter;
     struct create_request create;
@@ -32,7 +34,8 @@ struct rpc_conn {
 
 struct rpc_server {
     struct ev_loop *loop;
-    void (*call)(struct rpc_conn *c, const struct rpc_request *r); /* answers now, or when a waiter is told */
+    void (*call)(struct rpc_conn *c, const struct rpc_request *r);     /* answers now, or when a waiter is told */
+    void (*answered)(void *owner, enum rpc_type type, double seconds); /* NULL: nobody counts */
     void *owner;
     uid_t user; /* who may ask, beside root */
     struct acceptor door;

@@ -5,6 +5,7 @@
 
 #include "shared/base/log.h"
 #include "shared/base/mem.h"
+#include "shared/base/time.h"
 
 #define TO(state) (1u << SESSION_##state)
 
@@ -40,6 +41,7 @@ struct session *session_new(const struct id *id, const char *actor, uint32_t slo
     id_format(id, s->name);
     snprintf(s->actor, sizeof(s->actor), "%s", actor);
     s->slot = slot;
+    s->asked_us = time_mono_us();
     s->actions = actions;
     s->keeper = keeper;
     list_init(&s->creators);

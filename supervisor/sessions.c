@@ -52,25 +52,11 @@ void sessions_holder_path(const struct sessions *ss, uint32_t slot, char out[SES
 
 /* ---- entry actions ---- */
 
-/* What its holder did not come to say. */
-static void settle_reason(struct session *s)
-{
-    if (s->reason)
-        return;
-    if (s->asked)
-        s->reason = s->asked;
-    else
-        s->reason = s->phase < HOLD_READY ? HOLD_REASON_START_FAILED : HOLD_REASON_STOPPED;
-}
-
 static void enter_stopping(struct session *s)
 {
     struct sessions *ss = s->keeper;
     struct err err;
 
-    settle_reason(s);
-    if (s->browser)
-        ss->warn_browser(s->browser);
     ev_timer_stop(ss->loop, &s->timer);
     control_close(s->control);
     s->control = NULL;
@@ -85,19 +71,16 @@ static void enter_gone(struct session *s)
     struct sessions *ss = s->keeper;
     struct err err;
 
-    settle_reason(s);
     ev_timer_stop(ss->loop, &s->timer);
     control_close(s->control);
     s->control = NULL;
-    if (s->browser) {
-        ss->warn_browser(s->browser);
+    if (s->browser)
         ss->release_browser(s->browser);
-    }
     s->browser = NULL;
     session_table_remove(&ss->table, s);
-    if (!s->unwanted && !s->found)
-        ended_add(&ss->ended, s, time_mono_ms());
-    log_info("session %s: gone, %s", s->name, hold_reason_name(s->reason));
+    log_audit(s->name, s->actor, "session is gone, reason %s, code %d, %llu frames, %lld s old",
+              s->reason ? hold_reason_name(s->reason) : "none", s->code, (unsigned long long)s->frames,
+              (long long)((time_wall_ms() - s->started_wall_ms) / 1000));
     err_set(&err, ERR_INTERNAL, 0, "the session could not be started");
     sessions_tell(&s->creators, s, &err);
     sessions_tell(&s->enders, s, NULL);
@@ -176,13 +159,17 @@ int sessions_check_cap(const struct sessions *ss, const char *actor, struct err 
     return tally_of(ss, actor).counting >= ss->config->max_sessions_per_actor ? over_cap(ss, err) : 0;
 }
 
-static int check_service(const struct sessions *ss, const struct create_request *r, struct err *err)
+static int check_service(struct sessions *ss, const struct create_request *r, struct err *err)
 {
+    if (ss->draining)
+        return err_set(err, ERR_UNAVAILABLE, 0, "The service is about to be stopped and starts no new sessions");
     if (!launch_client_ready(&ss->launch))
         return err_set(err, ERR_UNAVAILABLE, 0, "Sessions cannot be started now: the launcher does not answer");
-    if (!selftest_allows(&ss->selftest))
+    if (!selftest_allows(&ss->selftest)) {
+        ss->metrics.sandbox_refusals++;
         return err_set(err, ERR_UNAVAILABLE, 0, "Sessions cannot be started now: the sandbox is %s",
                        ss->selftest.verdict);
+    }
     if (session_table_find(&ss->table, &r->id))
         return err_set(err, ERR_CONFLICT, 0, "A session with this id exists already");
     return 0;
@@ -200,57 +187,23 @@ static void end_unused(struct sessions *ss, const char *actor)
     }
 }
 
-/* A session without its agent is but a record of it: it goes when somebody needs its place. False: there is none. */
-static bool end_a_record(struct sessions *ss)
-{
-    struct session *oldest = NULL;
-    uint32_t i;
-
-    for (i = 0; i < ss->table.slots; i++) {
-        struct session *s = session_table_at(&ss->table, i);
-
-        if (s && s->reason && !s->browser && !session_is_leaving(s) &&
-            (!oldest || s->started_wall_ms < oldest->started_wall_ms))
-            oldest = s;
-    }
-    if (oldest)
-        sessions_end(ss, oldest, HOLD_REASON_STOPPED, NULL);
-    return oldest != NULL;
-}
-
-/* Does more come free in a moment than others wait for already? */
-static bool place_is_coming(const struct sessions *ss)
-{
-    const struct list *l;
-    int64_t coming = 0;
-    uint32_t i;
-
-    for (i = 0; i < ss->table.slots; i++) {
-        const struct session *s = session_table_at(&ss->table, i);
-
-        coming += s && session_is_leaving(s);
-    }
-    for (l = ss->pending.next; l != &ss->pending; l = l->next)
-        coming--;
-    return coming > 0;
-}
-
 /* 1 there is room, 0 there will be when what ends now is gone, -1 there is none. */
 static int find_room(struct sessions *ss, const struct create_request *r, struct err *err)
 {
     struct tally t = tally_of(ss, r->actor);
     int64_t cap = r->internal ? INT64_MAX : ss->config->max_sessions_per_actor;
 
-    if (t.counting >= cap)
+    if (t.counting >= cap) {
+        ss->metrics.limits[METRICS_OWNER_CAP]++;
         return over_cap(ss, err);
+    }
     if (t.counting + t.ending < cap && ss->slots.free)
         return 1;
     if (t.ending) {
         end_unused(ss, r->actor);
         return 0;
     }
-    if (place_is_coming(ss) || end_a_record(ss))
-        return 0;
+    ss->metrics.limits[METRICS_CAPACITY]++;
     return err_set(err, ERR_LIMIT, 0, "All %u places of the service are taken, try again in a moment", ss->slots.count);
 }
 
@@ -272,7 +225,7 @@ static int launch(struct sessions *ss, struct create_request *r, struct err *err
     }
     list_append(&s->creators, &r->waiter.link);
     sessions_set_timer(s, LAUNCH_PATIENCE);
-    log_info("session %s: starting in slot %u for %s", s->name, slot, s->actor);
+    log_audit(s->name, s->actor, "session starts in slot %u", slot);
     return 0;
 }
 
@@ -318,16 +271,6 @@ struct session *sessions_find(const struct sessions *ss, const struct id *id, co
     return NULL;
 }
 
-int sessions_describe(const struct sessions *ss, const struct id *id, const char *actor, struct rpc_session *ret,
-                      struct err *err)
-{
-    const struct session *s = sessions_find(ss, id, actor, err);
-
-    if (s)
-        session_describe(s, ret);
-    return s || ended_find(&ss->ended, id, actor, time_mono_ms(), ret) ? 0 : -1;
-}
-
 void sessions_end(struct sessions *ss, struct session *s, enum hold_reason reason, struct waiter *w)
 {
     (void)ss;
@@ -336,7 +279,7 @@ void sessions_end(struct sessions *ss, struct session *s, enum hold_reason reaso
     if (session_is_leaving(s))
         return;
     s->ending = true;
-    s->asked = reason;
+    log_audit(s->name, s->actor, "session is ended, reason %s", hold_reason_name(reason));
     /* Somebody may be listening who should learn why. Else there is nothing to wait for. */
     if (s->control && (s->browser || s->phase < HOLD_READY) && control_end(s->control, reason) == 0)
         sessions_set_timer(s, END_PATIENCE);
@@ -346,6 +289,11 @@ void sessions_end(struct sessions *ss, struct session *s, enum hold_reason reaso
 
 void sessions_attach(struct session *s, struct browser *b)
 {
+    struct sessions *ss = s->keeper;
+
+    ss->metrics.attached++;
+    ss->metrics.taken_over += s->browser != NULL;
+    log_audit(s->name, s->actor, "browser attached%s", s->browser ? ", another one gives way" : "");
     s->browser = b;
     if (session_may(s, SESSION_ATTACHED))
         session_set_state(s, SESSION_ATTACHED);
@@ -356,6 +304,7 @@ void sessions_detach(struct session *s, struct browser *b)
     if (s->browser != b)
         return;
     s->browser = NULL;
+    log_audit(s->name, s->actor, "browser left");
     if (session_may(s, SESSION_DETACHED))
         session_set_state(s, SESSION_DETACHED);
 }
@@ -387,8 +336,7 @@ int sessions_init(struct sessions *ss, struct ev_loop *loop, const struct config
     uint32_t slots = (uint32_t)config->max_sessions;
     int len;
 
-    *ss = (struct sessions){ .loop = loop, .config = config, .adopting = true };
-    ss->warn_browser = ss->release_browser = forget_browser;
+    *ss = (struct sessions){ .loop = loop, .config = config, .adopting = true, .release_browser = forget_browser };
     list_init(&ss->pending);
     list_init(&ss->dead);
     ev_prepare_init(&ss->reaper, on_prepare);
@@ -396,7 +344,7 @@ int sessions_init(struct sessions *ss, struct ev_loop *loop, const struct config
     len = snprintf(ss->launcher_path, sizeof(ss->launcher_path), "%s/launcher.sock", config->runtime_dir);
     if (len < 0 || (size_t)len >= sizeof(ss->launcher_path))
         return err_set(err, ERR_INTERNAL, 0, "the runtime directory %s has too long a name", config->runtime_dir);
-    if (session_table_init(&ss->table, slots) < 0 || slots_init(&ss->slots, slots) < 0 || ended_init(&ss->ended) < 0) {
+    if (session_table_init(&ss->table, slots) < 0 || slots_init(&ss->slots, slots) < 0) {
         sessions_release(ss);
         return err_nomem(err);
     }
@@ -432,5 +380,4 @@ void sessions_release(struct sessions *ss)
     ev_prepare_stop(ss->loop, &ss->reaper);
     session_table_release(&ss->table);
     slots_release(&ss->slots);
-    ended_release(&ss->ended);
 }

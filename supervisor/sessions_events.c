@@ -1,5 +1,4 @@
 /* The launcher's and the holders' news, and what follows from them (sessions.h). */
-#include <signal.h>
 #include <string.h>
 
 #include "shared/base/log.h"
@@ -37,11 +36,20 @@ static void on_identity(struct session *s, const struct hold_event *e)
     s->started_wall_ms = e->identity.started_wall_ms;
     s->expires_wall_ms = e->identity.expires_wall_ms;
     sessions_set_timer(s, seconds_until(s->expires_wall_ms) + LIFETIME_GRACE);
-    log_info("session %s: found again in slot %u, of %s", s->name, s->slot, s->actor);
+    log_audit(s->name, s->actor, "session is found again in slot %u", s->slot);
+}
+
+static double age_seconds(const struct session *s)
+{
+    return (double)(time_mono_us() - s->asked_us) / 1e6;
 }
 
 static void on_phase(struct session *s, const struct hold_event *e)
 {
+    struct sessions *ss = s->keeper;
+
+    if (s->phase < HOLD_READY && e->phase.phase == HOLD_READY && !s->found && !s->adopted)
+        metrics_observe(&ss->metrics.ready, age_seconds(s));
     s->phase = e->phase.phase;
     if (e->phase.frames > s->frames)
         s->frames = e->phase.frames;
@@ -58,6 +66,7 @@ static void on_end(struct session *s, const struct hold_event *e)
 
     s->reason = e->end.reason;
     s->code = e->end.code;
+    ss->metrics.ends[s->reason]++;
     log_info("session %s: agent ended, %s %d", s->name, hold_reason_name(s->reason), s->code);
     if (s->ending)
         return; /* its patience runs already */
@@ -86,26 +95,12 @@ static void on_said(void *owner, const struct hold_event *e)
     }
 }
 
-/* The agent dies with its holder. Both have to when the launcher dies; the next one does not wait for good-byes. */
-static void lose(struct session *s)
-{
-    const struct sessions *ss = s->keeper;
-
-    if (!s->reason && !s->asked && launch_client_ready(&ss->launch)) {
-        s->reason = HOLD_REASON_SIGNALED;
-        s->code = SIGKILL;
-    } else if (!s->reason) {
-        s->reason = s->asked ? s->asked : HOLD_REASON_STOPPED;
-    }
-    session_set_state(s, SESSION_STOPPING);
-}
-
 static void on_control_lost(void *owner, const char *why)
 {
     struct session *s = owner;
 
     log_warn("session %s: its holder is lost: %s", s->name, why);
-    lose(s);
+    session_set_state(s, SESSION_STOPPING);
 }
 
 const struct control_events sessions_control_events = { on_said, on_control_lost };
@@ -132,7 +127,6 @@ static void on_started(struct sessions *ss, struct session *s)
     int64_t lifetime_ms = s->expires_wall_ms - time_wall_ms();
     struct err err;
 
-    (void)ss;
     if (s->state != SESSION_NEW)
         return; /* its end overtook its start; the launcher has been told */
     if (list_empty(&s->creators)) {
@@ -141,6 +135,7 @@ static void on_started(struct sessions *ss, struct session *s)
         return;
     }
     session_set_state(s, SESSION_STARTING);
+    metrics_observe(&ss->metrics.start, age_seconds(s));
     if (open_control(s, s->actor, s->started_wall_ms, lifetime_ms > 0 ? lifetime_ms : 1, &err) < 0) {
         log_error("session %s: %s", s->name, err.msg);
         sessions_tell(&s->creators, s, &err);
@@ -166,7 +161,7 @@ static void on_holder_exited(struct session *s, int status)
     if (s->state >= SESSION_STOPPING)
         return;
     log_warn("session %s: its holder ended with wait status 0x%x", s->name, (unsigned)status);
-    lose(s);
+    session_set_state(s, SESSION_STOPPING);
 }
 
 static void on_quarantined(struct session *s)
@@ -276,8 +271,6 @@ static void on_message(void *owner, const struct launch_msg *m)
         on_quarantined(s);
     if (m->op == LAUNCH_CLEAN || m->op == LAUNCH_FAILED)
         on_slot_free(ss, session_table_at(&ss->table, m->slot));
-    else if (m->op == LAUNCH_QUARANTINED)
-        sessions_retry_pending(ss); /* that place does not come */
 }
 
 /* Holders end by themselves when the launcher dies; when only the channel broke, they are in the next inventory. */

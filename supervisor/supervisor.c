@@ -10,6 +10,7 @@
 #include "shared/base/io.h"
 #include "shared/base/log.h"
 #include "shared/base/mem.h"
+#include "shared/base/time.h"
 #include "shared/ipc/listen.h"
 #include "supervisor/relay/browser.h"
 #include "supervisor/relay/ws_server.h"
@@ -55,6 +56,40 @@ static void run_loop(struct supervisor *sv)
     }
 }
 
+static struct quota_rule rate_rule(const struct config *config)
+{
+    return (struct quota_rule){
+        .window_ms = config->rate_window_s * 1000,
+        .max_hits = (size_t)config->rate_max_requests,
+        .max_actors = (size_t)config->rate_max_keys,
+    };
+}
+
+int supervisor_reload(struct supervisor *sv, struct err *err)
+{
+    enum log_level level = LOG_INFO;
+    struct quota_rule rule;
+
+    if (config_reload(sv->config, sv->config_file, err) < 0)
+        return -1;
+    rule = rate_rule(sv->config);
+    quota_change(sv->quota, &rule);
+    (void)log_level_parse(sv->config->log_level, &level);
+    log_setup("agentsim-supervisor", strcmp(sv->config->log, "json") == 0, level);
+    log_info("the settings were read anew");
+    return 0;
+}
+
+static void on_hangup(struct ev_loop *loop, struct ev_signal *w, int revents)
+{
+    struct err err;
+
+    (void)loop;
+    (void)revents;
+    if (supervisor_reload(w->data, &err) < 0)
+        log_error("reload: %s", err.msg);
+}
+
 static void start_signals(struct supervisor *sv)
 {
     static const int numbers[] = { SIGTERM, SIGINT };
@@ -66,6 +101,9 @@ static void start_signals(struct supervisor *sv)
         sv->stop[i].data = sv;
         ev_signal_start(sv->loop, &sv->stop[i]);
     }
+    ev_signal_init(&sv->hangup, on_hangup, SIGHUP);
+    sv->hangup.data = sv;
+    ev_signal_start(sv->loop, &sv->hangup);
 }
 
 /* A conversation takes two descriptors, a session one more. */
@@ -114,6 +152,7 @@ static int open_doors(struct supervisor *sv, struct err *err)
     if (rpc < 0)
         return -1;
     rpc_server_start(&sv->rpc, sv->loop, rpc, supervisor_call, sv);
+    sv->rpc.answered = supervisor_answered;
     ws = listener(sv->config, "websocket", "ws.sock", 0660, web_gid, err);
     if (ws < 0)
         return -1;
@@ -123,11 +162,7 @@ static int open_doors(struct supervisor *sv, struct err *err)
 
 static int start(struct supervisor *sv, struct err *err)
 {
-    struct quota_rule rule = {
-        .window_ms = sv->config->rate_window_s * 1000,
-        .max_hits = (size_t)sv->config->rate_max_requests,
-        .max_actors = (size_t)sv->config->rate_max_keys,
-    };
+    struct quota_rule rule = rate_rule(sv->config);
 
     sv->loop = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV | EVFLAG_SIGNALFD);
     if (!sv->loop)
@@ -137,7 +172,6 @@ static int start(struct supervisor *sv, struct err *err)
         return err_nomem(err);
     if (sessions_init(&sv->sessions, sv->loop, sv->config, err) < 0 || open_doors(sv, err) < 0)
         return -1;
-    sv->sessions.warn_browser = relay_session_ends;
     sv->sessions.release_browser = relay_session_gone;
     start_signals(sv);
     sessions_start(&sv->sessions);
@@ -157,12 +191,13 @@ static void release(struct supervisor *sv)
     ev_timer_stop(sv->loop, &sv->drain);
     for (i = 0; i < ARRAY_LEN(sv->stop); i++)
         ev_signal_stop(sv->loop, &sv->stop[i]);
+    ev_signal_stop(sv->loop, &sv->hangup);
     ev_loop_destroy(sv->loop);
 }
 
-int supervisor_run(const struct config *config, struct err *err)
+int supervisor_run(struct config *config, const char *config_file, struct err *err)
 {
-    struct supervisor sv = { .config = config };
+    struct supervisor sv = { .config = config, .config_file = config_file, .started_ms = time_mono_ms() };
     int r = start(&sv, err);
 
     if (r == 0) {

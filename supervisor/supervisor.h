@@ -16,20 +16,28 @@ struct ws_server;
 
 struct supervisor {
     struct ev_loop *loop;
-    const struct config *config;
+    struct config *config;
+    const char *config_file; /* borrowed; NULL = the usual one */
+    int64_t started_ms;      /* monotonic */
     struct sessions sessions;
     struct quota *quota;
     struct rpc_server rpc;
     struct ws_server *ws;
     struct ev_signal stop[2]; /* SIGTERM, SIGINT */
+    struct ev_signal hangup;  /* SIGHUP: reload */
     struct ev_timer drain;
     bool stopping;
 };
 
-/* Runs until SIGTERM or SIGINT: browsers are told to come back (1012), sessions live on without us. 0, or -1. */
-int supervisor_run(const struct config *config, struct err *err);
+/* Runs until SIGTERM or SIGINT: browsers are told to come back (1012), sessions live on without us. SIGHUP reloads the
+ * settings, which stay the caller's to release. 0, or -1. */
+int supervisor_run(struct config *config, const char *config_file, struct err *err);
+
+/* config_reload() of ours, and what follows from it: 0, or -1 and nothing has changed. */
+int supervisor_reload(struct supervisor *sv, struct err *err);
 
 /* One request of a worker (rpc_calls.c); owner of the server is the supervisor. */
 void supervisor_call(struct rpc_conn *c, const struct rpc_request *r);
+void supervisor_answered(void *owner, enum rpc_type type, double seconds); /* for the metrics */
 
 #endif

@@ -27,6 +27,9 @@ void handle_internal_create(struct worker *w, struct request *rq, struct reply *
 void handle_internal_files(struct worker *w, struct request *rq, struct reply *rp);
 void handle_internal_end(struct worker *w, struct request *rq, struct reply *rp);
 void handle_internal_health(struct worker *w, struct request *rq, struct reply *rp);
+void handle_healthz(struct worker *w, struct request *rq, struct reply *rp);
+void handle_readyz(struct worker *w, struct request *rq, struct reply *rp);
+void handle_metrics(struct worker *w, struct request *rq, struct reply *rp);
 
 /* fcgi/handlers/simulation.c: what validate and sessions have in common. */
 

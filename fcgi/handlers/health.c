@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "fcgi/handlers/handlers.h"
+#include "fcgi/siblings.h"
 #include "fcgi/supervisor.h"
 #include "shared/base/str.h"
 
@@ -28,6 +29,7 @@ static void add_status(struct buf *b, const struct rpc_status *s)
     buf_add_fmt(b, ",\"capacity\":%u,\"quarantined\":%u", s->capacity, s->quarantined);
     add_text(b, "egress", s->egress);
     add_text(b, "cgroup", s->cgroup);
+    buf_add_fmt(b, ",\"draining\":%s", s->draining ? "true" : "false");
     buf_add_char(b, '}');
 }
 
@@ -47,4 +49,59 @@ void handle_internal_health(struct worker *w, struct request *rq, struct reply *
                     "answer\"}");
     }
     reply_json(rp, 200);
+}
+
+/* Liveness: whoever gets this answer has met a worker. */
+void handle_healthz(struct worker *w, struct request *rq, struct reply *rp)
+{
+    handle_health(w, rq, rp);
+}
+
+/* Readiness: a POST of a good diagram would start a session, if there is a place. */
+void handle_readyz(struct worker *w, struct request *rq, struct reply *rp)
+{
+    auto_buf struct buf answer;
+    struct rpc_status status;
+    struct err err;
+
+    (void)rq;
+    buf_init(&answer, RPC_MAX_PAYLOAD);
+    if (supervisor_health(w->supervisor_socket, &answer, &status, &err) < 0) {
+        reply_detail(rp, 503, "The supervisor does not answer");
+    } else if (str_starts(status.sandbox, "unavailable")) {
+        reply_detail(rp, 503, "Sessions cannot be confined: %s", status.sandbox);
+    } else if (status.draining) {
+        reply_detail(rp, 503, "The service is drained: no new sessions");
+    } else {
+        buf_add_str(&rp->body, "{\"status\":\"ready\"}");
+        reply_json(rp, 200);
+    }
+}
+
+void handle_metrics(struct worker *w, struct request *rq, struct reply *rp)
+{
+    int running = siblings_count();
+    auto_buf struct buf answer;
+    const char *page;
+    struct err err;
+    size_t len;
+
+    (void)rq;
+    buf_init(&answer, RPC_MAX_PAYLOAD);
+    if (supervisor_metrics(w->supervisor_socket, &answer, &page, &len, &err) < 0) {
+        reply_err(rp, &err);
+        return;
+    }
+    buf_add(&rp->body, page, len);
+    buf_add_fmt(&rp->body,
+                "# HELP agentsim_workers FastCGI workers that are configured.\n# TYPE agentsim_workers gauge\n"
+                "agentsim_workers %lld\n",
+                (long long)w->config->workers);
+    if (running >= 0)
+        buf_add_fmt(&rp->body,
+                    "# HELP agentsim_workers_running FastCGI workers that run.\n"
+                    "# TYPE agentsim_workers_running gauge\nagentsim_workers_running %d\n",
+                    running);
+    rp->content_type = "text/plain; version=0.0.4; charset=utf-8";
+    rp->status = 200;
 }

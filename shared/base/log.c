@@ -13,7 +13,7 @@
 
 #define LOG_LINE_MAX 8192
 
-static const char *const level_names[LOG__MAX] = { "debug", "info", "warn", "error" };
+static const char *const level_names[LOG__MAX] = { "debug", "info", "warn", "error", "audit" };
 
 static struct {
     const char *program;
@@ -34,7 +34,7 @@ int log_level_parse(const char *name, enum log_level *ret)
 {
     int i;
 
-    for (i = 0; name && i < LOG__MAX; i++) {
+    for (i = 0; name && i <= LOG_ERROR; i++) {
         if (strcmp(name, level_names[i]) == 0) {
             *ret = (enum log_level)i;
             return 0;
@@ -95,11 +95,59 @@ static void write_line(const struct buf *b)
     }
 }
 
+/* actor: of an audit line, else "". */
+static void add_json_line(struct buf *line, enum log_level level, const char *session, const char *actor,
+                          const char *message)
+{
+    char when[TIME_TEXT_LEN + 1];
+
+    time_format_utc(time_wall_ms(), when);
+    buf_add_fmt(line, "{\"time\":\"%s\",\"level\":\"%s\",\"program\":\"%s\",\"pid\":%d", when, level_names[level],
+                sink.program, (int)getpid());
+    add_json_field(line, "request", sink.request);
+    add_json_field(line, "session", session);
+    add_json_field(line, "actor", actor);
+    add_json_field(line, "message", message);
+    buf_add_str(line, "}\n");
+}
+
+static void add_text_line(struct buf *line, enum log_level level, const char *session, const char *actor,
+                          const char *message)
+{
+    const struct {
+        const char *name, *value;
+    } fields[] = { { "request", sink.request }, { "session", session }, { "actor", actor } };
+    char when[TIME_TEXT_LEN + 1];
+    size_t i;
+
+    time_format_utc(time_wall_ms(), when);
+    buf_add_fmt(line, "%s %s[%d] %s: ", when, sink.program, (int)getpid(), level_names[level]);
+    for (i = 0; i < ARRAY_LEN(fields); i++) {
+        if (!*fields[i].value)
+            continue;
+        buf_add_fmt(line, "%s=", fields[i].name);
+        add_text(line, fields[i].value);
+        buf_add_char(line, ' ');
+    }
+    add_text(line, message);
+    buf_add_char(line, '\n');
+}
+
+static void write_event(enum log_level level, const char *session, const char *actor, const char *message)
+{
+    struct buf line;
+
+    buf_init(&line, LOG_LINE_MAX * 4);
+    (sink.json ? add_json_line : add_text_line)(&line, level, session, actor, message);
+    if (!buf_failed(&line))
+        write_line(&line);
+    buf_release(&line);
+}
+
 void log_write(enum log_level level, const char *fmt, ...)
 {
-    char message[4096], when[TIME_TEXT_LEN + 1];
     int saved = errno;
-    struct buf line;
+    char message[4096];
     va_list ap;
 
     if (!log_enabled(level))
@@ -107,26 +155,19 @@ void log_write(enum log_level level, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(message, sizeof(message), fmt, ap);
     va_end(ap);
-    time_format_utc(time_wall_ms(), when);
-    buf_init(&line, LOG_LINE_MAX * 4);
-    if (sink.json) {
-        buf_add_fmt(&line, "{\"time\":\"%s\",\"level\":\"%s\",\"program\":\"%s\",\"pid\":%d", when, level_names[level],
-                    sink.program, (int)getpid());
-        add_json_field(&line, "request", sink.request);
-        add_json_field(&line, "session", sink.session);
-        add_json_field(&line, "message", message);
-        buf_add_str(&line, "}\n");
-    } else {
-        buf_add_fmt(&line, "%s %s[%d] %s: ", when, sink.program, (int)getpid(), level_names[level]);
-        if (*sink.request)
-            buf_add_fmt(&line, "request=%s ", sink.request);
-        if (*sink.session)
-            buf_add_fmt(&line, "session=%s ", sink.session);
-        add_text(&line, message);
-        buf_add_char(&line, '\n');
-    }
-    if (!buf_failed(&line))
-        write_line(&line);
-    buf_release(&line);
+    write_event(level, sink.session, "", message);
+    errno = saved;
+}
+
+void log_audit(const char *session, const char *who, const char *fmt, ...)
+{
+    int saved = errno;
+    char message[1024];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(message, sizeof(message), fmt, ap);
+    va_end(ap);
+    write_event(LOG_AUDIT, session, who, message);
     errno = saved;
 }

@@ -7,16 +7,20 @@
 
 #include <stdbool.h>
 
-enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR, LOG__MAX };
+/* Audit lines say who started, attached or ended what; they are written at every level. */
+enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR, LOG_AUDIT, LOG__MAX };
 
 /* program must outlive the process (a literal). Before the call: text, info, program "agentsim". */
 void log_setup(const char *program, bool json, enum log_level least);
 
-/* "debug", "info", "warn", "error" -> level: 0, or -1. */
+/* "debug", "info", "warn", "error" -> least level: 0, or -1. */
 int log_level_parse(const char *name, enum log_level *ret);
 
 /* Identity of what the following lines belong to (request or session id), both copied; NULL clears. */
 void log_context(const char *request, const char *session);
+
+/* An audit line about a session: who is an actor, what a verb in the past and what belongs to it. */
+void log_audit(const char *session, const char *who, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 bool log_enabled(enum log_level level);
 void log_write(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

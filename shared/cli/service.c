@@ -79,12 +79,15 @@ static void print_status(const struct rpc_status *s, bool json)
         printf("{\"sessions\":%u,\"capacity\":%u,\"quarantined\":%u", s->sessions, s->capacity, s->quarantined);
         print_json_text(",\"sandbox\":", s->sandbox, "");
         print_json_text(",\"egress\":", s->egress, "");
-        print_json_text(",\"cgroup\":", s->cgroup, "}\n");
+        print_json_text(",\"cgroup\":", s->cgroup, "");
+        printf(",\"draining\":%s}\n", s->draining ? "true" : "false");
         return;
     }
     printf("sessions     %u of %u\n", s->sessions, s->capacity);
     if (s->quarantined)
         printf("quarantined  %u (slots whose processes cannot be killed)\n", s->quarantined);
+    if (s->draining)
+        printf("draining     no new sessions are taken (agentsim drain --undo)\n");
     print_plain("sandbox      ", s->sandbox, "\n");
     print_plain("egress       ", s->egress, "\n");
     print_plain("cgroup       ", s->cgroup, "\n");
@@ -103,7 +106,7 @@ static int run_status(const struct cli_input *in)
     if (rpc_get_status(&w, &s) < 0)
         return cli_fail(CLI_NO, "the supervisor's answer is malformed");
     print_status(&s, in->values[JSON]);
-    return strcmp(s.sandbox, "ok") == 0 || strcmp(s.sandbox, "off") == 0 ? CLI_OK : CLI_NO;
+    return (strcmp(s.sandbox, "ok") == 0 || strcmp(s.sandbox, "off") == 0) && !s.draining ? CLI_OK : CLI_NO;
 }
 
 static void print_session(const struct rpc_session *s, bool json, bool first)

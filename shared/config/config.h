@@ -59,6 +59,11 @@ int config_load(struct config *ret, const char *file, struct err *err);
 
 /* Only the environment and defaults: for processes that must not see secrets (the holder). */
 int config_load_env(struct config *ret, struct err *err);
+
+/* Reads file and environment anew, as config_load() did, for a process that runs: 0 and all that may change has
+ * changed, or -1 and nothing has: a value is bad, or one differs that only a restart can change (ERR_CONFLICT; the
+ * sentence names all of them). Texts of settings that need a restart stay where they are; others are freed. */
+int config_reload(struct config *c, const char *file, struct err *err);
 void config_release(struct config *c); /* wipes secrets; NULL is fine */
 
 /* One setting by environment name or YAML path, as text, through the same checks. */

@@ -53,9 +53,9 @@ static void print_row(const struct config_row *row, FILE *out)
     buf_init(&allowed, 1000);
     config_row_allowed(row, &allowed);
     config_row_name(row, name);
-    fprintf(out, "| `%s` | `%s` | %s%s%s | %s | %s |\n", row->env, name, *row->standard ? "`" : "",
+    fprintf(out, "| `%s` | `%s` | %s%s%s | %s | %s%s |\n", row->env, name, *row->standard ? "`" : "",
             *row->standard ? row->standard : "unset", *row->standard ? "`" : "", allowed.data ? allowed.data : "",
-            row->help);
+            row->help, row->flags & CONFIG_RESTART ? " Needs a restart." : "");
 }
 
 void config_print_markdown(FILE *out)
@@ -63,23 +63,27 @@ void config_print_markdown(FILE *out)
     const struct config_group *group;
     size_t g, i;
 
-    fputs("# Configuration\n\n"
-          "<!-- printed by `make docs` from shared/config/table.c -->\n\n"
-          "The environment wins over `" CONFIG_DEFAULT_FILE "` (or `--config FILE`), which wins over the default. A\n"
-          "value that is malformed or out of bounds, or an unknown name in the file, stops the start with a sentence\n"
-          "that says what is allowed. An empty variable means the default, except for texts that may be empty.\n\n"
-          "The file is one YAML mapping; names may be nested at any underscore, lists may be YAML lists:\n\n"
-          "```yaml\n"
-          "max_sessions: 20\n"
-          "rate_limit:\n"
-          "  window_seconds: 60\n"
-          "  max_requests: 30\n"
-          "cors_origins: [https://editor.example.org]\n"
-          "```\n\n"
-          "`agentsim config` prints what a start with this file and this environment would use, secrets as `***`, and\n"
-          "where each value comes from; `agentsim config max_sessions` prints one. `make up` without any word on\n"
-          "`require_auth` switches the sign-in off.\n",
-          out);
+    fputs(
+        "# Configuration\n\n"
+        "<!-- printed by `make docs` from shared/config/table.c -->\n\n"
+        "The environment wins over `" CONFIG_DEFAULT_FILE "` (or `--config FILE`), which wins over the default. A\n"
+        "value that is malformed or out of bounds, or an unknown name in the file, stops the start with a sentence\n"
+        "that says what is allowed. An empty variable means the default, except for texts that may be empty.\n\n"
+        "The file is one YAML mapping; names may be nested at any underscore, lists may be YAML lists:\n\n"
+        "```yaml\n"
+        "max_sessions: 20\n"
+        "rate_limit:\n"
+        "  window_seconds: 60\n"
+        "  max_requests: 30\n"
+        "cors_origins: [https://editor.example.org]\n"
+        "```\n\n"
+        "`agentsim config` prints what a start with this file and this environment would use, secrets as `***`, and\n"
+        "where each value comes from; `agentsim config max_sessions` prints one. `agentsim reload` (or SIGHUP to the\n"
+        "keeper) puts a changed file in force, all of it or nothing: a bad value, or a changed one that needs a "
+        "restart,\n"
+        "is refused by name. Running sessions keep what they were started with. `make up` without any word on\n"
+        "`require_auth` switches the sign-in off.\n",
+        out);
     for (g = 0; (group = config_group_at(g)); g++) {
         fprintf(out, "\n## %s\n\n| Variable | In the file | Default | Allowed | Meaning |\n|---|---|---|---|---|\n",
                 group->title);

@@ -27,6 +27,10 @@ static const char *const level_words[] = { "debug", "info", "warn", "error", NUL
     { \
         name, CONFIG_INT, AT(member), min, max, standard, NULL, 0, help \
     }
+#define FIXED(name, member, min, max, standard, help) \
+    { \
+        name, CONFIG_INT, AT(member), min, max, standard, NULL, CONFIG_RESTART, help \
+    }
 #define TEXT(name, kind, member, min, max, standard, flags, help) \
     { \
         name, kind, AT(member), min, max, standard, NULL, flags, help \
@@ -57,50 +61,56 @@ static const struct config_row doors[] = {
 };
 
 static const struct config_row sessions[] = {
-    INT(SIM "MAX_SESSIONS", max_sessions, 1, 4096, "5", "Concurrent sessions of the service; each has its own UID."),
+    FIXED(SIM "MAX_SESSIONS", max_sessions, 1, 4096, "5", "Concurrent sessions of the service; each has its own UID."),
     INT(SIM "MAX_SESSIONS_PER_ACTOR", max_sessions_per_actor, 1, 4096, "1", "Concurrent sessions of one owner."),
     INT(SIM "SESSION_LIFETIME_SECONDS", session_lifetime_s, 1, 2592000, "900", "Hard end of a session."),
     INT(SIM "READY_SECONDS", ready_s, 1, 3600, "75", "Time an agent has until it listens."),
     INT(SIM "DETACH_SECONDS", detach_s, 0, 86400, "60", "Time a session lives on without a browser."),
     INT(SIM "REPLAY_BYTES", replay_bytes, 65536, 1073741824, "4194304",
         "Frames kept per session for a browser that comes back or is slow."),
-    INT(SIM "WARM_POOL", warm_pool, 0, 64, "2", "Interpreters that wait ready for the next session."),
+    FIXED(SIM "WARM_POOL", warm_pool, 0, 64, "2", "Interpreters that wait ready for the next session."),
     { SIM "EGRESS", CONFIG_CHOICE, AT(egress), 0, 0, "public", egress_words, 0,
       "What agents reach: nothing, public addresses, a list, or (host) all that this machine does." },
     TEXT(SIM "EGRESS_ALLOW", CONFIG_PEERS, egress_allow, 0, 65536, "", 0,
          "The list of `allow`, commas between: host:port, *.host:port for all names below, address:port. "
          "A name leads to public addresses, and to inner ones that are listed too."),
-    { SIM "SANDBOX", CONFIG_CHOICE, AT(sandbox), 0, 0, "auto", sandbox_words, CONFIG_LENIENT,
+    { SIM "SANDBOX", CONFIG_CHOICE, AT(sandbox), 0, 0, "auto", sandbox_words, CONFIG_LENIENT | CONFIG_RESTART,
       "`off` runs agents unconfined; anything else does not." },
-    INT(SIM "SESSION_UID_BASE", session_uid_base, 1000, 2000000000, "20000", "First UID of the pool, one per session."),
-    INT(SIM "PORT_POOL_START", port_pool_start, 1024, 65535, "7700",
-        "First agent port where sessions share a network namespace."),
+    FIXED(SIM "SESSION_UID_BASE", session_uid_base, 1000, 2000000000, "20000",
+          "First UID of the pool, one per session."),
+    FIXED(SIM "PORT_POOL_START", port_pool_start, 1024, 65535, "7700",
+          "First agent port where sessions share a network namespace."),
     INT(SIM "RLIMIT_AS_GB", rlimit_as_gb, 1, 1024, "4", "Address space of an agent in GiB."),
     INT(SIM "RLIMIT_CPU_SEC", rlimit_cpu_s, 1, 2592000, "120", "CPU time of an agent."),
     INT(SIM "RLIMIT_FSIZE_MB", rlimit_fsize_mb, 1, 1048576, "100", "Largest file of an agent in MiB."),
     INT(SIM "RLIMIT_NPROC", rlimit_nproc, 1, 65536, "64", "Processes and threads of an agent."),
     INT(SIM "RLIMIT_NOFILE", rlimit_nofile, 64, 1048576, "1024", "Open files of an agent."),
-    INT(SIM "MEMORY_MB", memory_mb, 0, 1048576, "0", "Memory of a session in MiB, enforced and shown; 0 is no limit."),
-    { SIM "CPU_CORES", CONFIG_REAL, AT(cpu_cores), 0, 1024, "0", NULL, 0,
+    FIXED(SIM "MEMORY_MB", memory_mb, 0, 1048576, "0",
+          "Memory of a session in MiB, enforced and shown; 0 is no limit."),
+    { SIM "CPU_CORES", CONFIG_REAL, AT(cpu_cores), 0, 1024, "0", NULL, CONFIG_RESTART,
       "CPU cores of a session, enforced and shown; 0 is no limit." },
-    INT(SIM "DISK_MB", disk_mb, 0, 1048576, "0", "Files of a session in MiB, enforced and shown; 0 is no limit."),
+    FIXED(SIM "DISK_MB", disk_mb, 0, 1048576, "0", "Files of a session in MiB, enforced and shown; 0 is no limit."),
     BOOL(SIM "QUOTA_ENABLED", quota_enabled, "false", "Shown by the limits route as editorQuotaEnabled."),
 };
 
 static const struct config_row places[] = {
-    TEXT(SIM "STATE_DIR", CONFIG_PATH, state_dir, 1, 4000, "/var/lib/agentsim", 0, "Directories of the sessions."),
-    TEXT(SIM "RUNTIME_DIR", CONFIG_PATH, runtime_dir, 1, 80, "/run/agentsim", 0, "Sockets and process ids."),
-    TEXT(SIM "PROGRAM_DIR", CONFIG_PATH, program_dir, 1, 4000, AGENTSIM_PREFIX "/bin", 0, "Our own programs."),
-    TEXT(SIM "PYTHON", CONFIG_PATH, python, 1, 4000, AGENTSIM_PREFIX "/runtime/bin/python", 0,
+    TEXT(SIM "STATE_DIR", CONFIG_PATH, state_dir, 1, 4000, "/var/lib/agentsim", CONFIG_RESTART,
+         "Directories of the sessions."),
+    TEXT(SIM "RUNTIME_DIR", CONFIG_PATH, runtime_dir, 1, 80, "/run/agentsim", CONFIG_RESTART,
+         "Sockets and process ids."),
+    TEXT(SIM "PROGRAM_DIR", CONFIG_PATH, program_dir, 1, 4000, AGENTSIM_PREFIX "/bin", CONFIG_RESTART,
+         "Our own programs."),
+    TEXT(SIM "PYTHON", CONFIG_PATH, python, 1, 4000, AGENTSIM_PREFIX "/runtime/bin/python", CONFIG_RESTART,
          "Interpreter that agents run on."),
     TEXT("NLTK_DATA", CONFIG_PATH, nltk_data, 0, 4000, "/opt/nltk_data", 0, "Tokenizer data for agents."),
-    TEXT(SIM "USER", CONFIG_TEXT, user, 1, 32, "agentsim", 0, "User of the service's own processes."),
-    TEXT(SIM "WEB_GROUP", CONFIG_TEXT, web_group, 1, 32, "www-data", 0, "Group of nginx: may connect to our sockets."),
-    TEXT(SIM "NGINX", CONFIG_PATH, nginx, 0, 4000, "/usr/sbin/nginx", 0,
+    TEXT(SIM "USER", CONFIG_TEXT, user, 1, 32, "agentsim", CONFIG_RESTART, "User of the service's own processes."),
+    TEXT(SIM "WEB_GROUP", CONFIG_TEXT, web_group, 1, 32, "www-data", CONFIG_RESTART,
+         "Group of nginx: may connect to our sockets."),
+    TEXT(SIM "NGINX", CONFIG_PATH, nginx, 0, 4000, "/usr/sbin/nginx", CONFIG_RESTART,
          "nginx to start; empty: one that is not ours."),
-    TEXT(SIM "NGINX_CONF", CONFIG_PATH, nginx_conf, 1, 4000, AGENTSIM_PREFIX "/nginx/agentsim.conf", 0,
+    TEXT(SIM "NGINX_CONF", CONFIG_PATH, nginx_conf, 1, 4000, AGENTSIM_PREFIX "/nginx/agentsim.conf", CONFIG_RESTART,
          "Configuration it is started with."),
-    INT(SIM "WORKERS", workers, 1, 64, "4", "FastCGI worker processes."),
+    FIXED(SIM "WORKERS", workers, 1, 64, "4", "FastCGI worker processes."),
     { SIM "LOG", CONFIG_WORD, AT(log), 0, 0, "text", log_words, 0, "Form of the log lines." },
     { SIM "LOG_LEVEL", CONFIG_WORD, AT(log_level), 0, 0, "info", level_words, 0, "Least level that is written." },
 };

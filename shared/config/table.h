@@ -30,7 +30,11 @@ enum config_kind {
     CONFIG__MAX
 };
 
-enum config_flag { CONFIG_SECRET = 1, CONFIG_LENIENT = 2 /* an unknown word means the default */ };
+enum config_flag {
+    CONFIG_SECRET = 1,
+    CONFIG_LENIENT = 2, /* an unknown word means the default */
+    CONFIG_RESTART = 4, /* a running service keeps what it was started with (config_reload()) */
+};
 
 struct config_row {
     const char *env;

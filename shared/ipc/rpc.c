@@ -47,6 +47,7 @@ void rpc_put_status(struct buf *b, const struct rpc_status *s)
     wire_put_str(b, s->sandbox);
     wire_put_str(b, s->egress);
     wire_put_str(b, s->cgroup);
+    wire_put_u8(b, s->draining);
 }
 
 int rpc_get_status(struct wire_in *in, struct rpc_status *ret)
@@ -59,6 +60,7 @@ int rpc_get_status(struct wire_in *in, struct rpc_status *ret)
     s.sandbox = wire_get_str(in, RPC_TEXT_MAX);
     s.egress = wire_get_str(in, RPC_TEXT_MAX);
     s.cgroup = wire_get_str(in, RPC_TEXT_MAX);
+    s.draining = wire_get_u8(in) != 0;
     if (wire_end(in) < 0)
         return -1;
     *ret = s;

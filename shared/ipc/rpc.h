@@ -25,6 +25,10 @@ enum rpc_type {
     RPC_HEALTH,    /* nothing: answer RPC_STATUS */
     RPC_LIST,      /* nothing: answer RPC_SESSIONS */
 
+    RPC_METRICS = 24, /* nothing: answer RPC_METRICS_PAGE */
+    RPC_DRAIN,        /* u32 flags (enum rpc_drain): answer RPC_STATUS */
+    RPC_RELOAD,       /* nothing: read the settings anew: answer RPC_OK, or RPC_ERROR and nothing has changed */
+
     /* answers */
     RPC_OK = 64,  /* nothing */
     RPC_ERROR,    /* u32 enum err_kind, u32 seconds to wait, str sentence (safe to show) */
@@ -32,9 +36,12 @@ enum rpc_type {
     RPC_STATUS,   /* struct rpc_status */
     RPC_SESSIONS, /* u32 count, then as many struct rpc_session */
     RPC_CREATED,  /* u32 port that the agent has to listen on */
+
+    RPC_METRICS_PAGE = 84, /* bytes: the page in the Prometheus text format */
 };
 
 enum rpc_admit { RPC_ADMIT_RATE = 1, RPC_ADMIT_CAP = 2 };
+enum rpc_drain { RPC_DRAIN_ON = 1 };         /* no new sessions; without the flag: again */
 enum rpc_create { RPC_CREATE_INTERNAL = 1 }; /* internal surface: no cap per actor */
 
 /* Wire: id, str actor, str state, u64 started, u64 expires, u8 attached, u64 frames, str exit reason ("" = runs), u32
@@ -52,12 +59,13 @@ struct rpc_session {
 };
 
 /* Wire: u32 sessions, u32 capacity, u32 quarantined, str sandbox ("ok", "off", "unavailable: reason"), str egress, str
- * cgroup */
+ * cgroup, u8 draining */
 struct rpc_status {
     uint32_t sessions, capacity, quarantined;
     const char *sandbox;
     const char *egress;
     const char *cgroup;
+    bool draining; /* takes no new sessions */
 };
 
 struct buf;

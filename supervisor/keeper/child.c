@@ -141,8 +141,9 @@ void child_ended(struct child *c, int wait_status, int64_t now_ms, char *text, s
     else
         (void)snprintf(text, text_size, "exited with status %d", WEXITSTATUS(wait_status));
     c->crashes = c->crashes > forgiven ? c->crashes - (unsigned)forgiven : 0;
-    if (c->crashes < MOST_COUNTED)
+    if (c->crashes < MOST_COUNTED && !c->renewed)
         c->crashes++;
+    c->renewed = false;
     c->pid = 0;
     c->start_at_ms = now_ms + child_pause_ms(c->crashes);
 }

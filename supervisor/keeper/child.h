@@ -27,11 +27,13 @@ struct child {
     size_t sockets_len;
     bool forgets; /* overwrites memory that it frees: credentials pass through it and its libraries */
     int stop_signal;
-    int64_t stop_ms; /* after that long it is killed */
+    int64_t stop_ms;   /* after that long it is killed */
+    int reload_signal; /* for new settings; the one that stops it: it starts anew with them */
 
     pid_t pid;           /* 0 = does not run */
     int64_t started_ms;  /* monotonic */
     int64_t start_at_ms; /* when it does not run: not before */
+    bool renewed;        /* was asked to start anew: its end is none of its own */
     unsigned crashes;    /* in a row; every five seconds of life make one forgotten */
 };
 

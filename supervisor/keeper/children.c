@@ -25,6 +25,7 @@ static struct child *add(struct children *all, const char *name, const char *pat
     child->argv[0] = path;
     child->stop_signal = stop_signal;
     child->stop_ms = stop_ms;
+    child->reload_signal = SIGHUP;
     return child;
 }
 
@@ -51,6 +52,7 @@ static void add_worker(struct children *all, const char *config_file, const stru
     worker = add(all, name, all->paths[PATH_WORKER], SIGTERM, 5000);
     with_config(worker, config_file);
     with_socket(worker, s, SOCKET_FCGI);
+    worker->reload_signal = SIGTERM; /* after the request at hand */
     worker->service_user = worker->socket_is_stdin = worker->forgets = true;
 }
 

@@ -22,7 +22,8 @@
 
 struct keeper {
     struct ev_loop *loop;
-    const struct config *config;
+    struct config *config;
+    const char *config_file;
     struct child_user user;
     struct keeper_sockets sockets;
     struct children children;
@@ -125,9 +126,10 @@ static void note_end(struct keeper *k, struct child *c, int status)
 {
     char how[96];
     pid_t pid = c->pid;
+    bool renewed = c->renewed;
 
     child_ended(c, status, time_mono_ms(), how, sizeof(how));
-    if (k->stopping) {
+    if (k->stopping || renewed) {
         log_info("%s, process %d, %s", c->name, (int)pid, how);
         return;
     }
@@ -164,12 +166,25 @@ static void on_ended(struct ev_loop *loop, ev_signal *w, int events)
 static void on_hangup(struct ev_loop *loop, ev_signal *w, int events)
 {
     struct keeper *k = w->data;
+    struct err err;
     size_t i;
 
     (void)loop, (void)events;
-    for (i = 0; i < k->children.len; i++)
-        if (k->children.items[i].pid && strcmp(k->children.items[i].name, "nginx") == 0)
-            (void)kill(k->children.items[i].pid, SIGHUP);
+    if (k->stopping)
+        return;
+    if (config_reload(k->config, k->config_file, &err) < 0) {
+        log_error("reload: %s", err.msg);
+        return;
+    }
+    log_info("the settings were read anew");
+    for (i = 0; i < k->children.len; i++) {
+        struct child *c = &k->children.items[i];
+
+        if (!c->pid)
+            continue;
+        c->renewed = c->reload_signal == c->stop_signal;
+        (void)kill(c->pid, c->reload_signal);
+    }
 }
 
 /* ---- set-up ---- */
@@ -241,9 +256,9 @@ static int set_up(struct keeper *k, const struct keeper_options *o, struct err *
     return k->loop ? 0 : err_nomem(err);
 }
 
-int keeper_run(const struct config *c, const struct keeper_options *o, struct err *err)
+int keeper_run(struct config *c, const struct keeper_options *o, struct err *err)
 {
-    struct keeper k = { .config = c, .sockets = { { -1, -1, -1 } }, .pid_file = -1 };
+    struct keeper k = { .config = c, .config_file = o->config_file, .sockets = { { -1, -1, -1 } }, .pid_file = -1 };
     int r = set_up(&k, o, err);
 
     if (r == 0) {

@@ -8,7 +8,7 @@
 static const char usage[] =
     "usage: agentsim-keeper [--config FILE]\n"
     "Starts and watches the processes of agentsim: launcher, supervisor, FastCGI workers, nginx.\n"
-    "SIGTERM ends them all, SIGHUP reloads nginx. Settings: agentsim config.\n";
+    "SIGTERM ends them all, SIGHUP puts changed settings in force. Settings: agentsim config.\n";
 
 int main(int argc, char **argv)
 {

@@ -39,7 +39,8 @@ struct launcher {
     uid_t service_uid;
     gid_t service_gid;
     char **holder_env;
-    ev_signal term, intr;
+    const char *config_file;
+    ev_signal term, intr, hangup;
     ev_timer patience; /* for the end, after a signal */
     bool ending;
 };

@@ -112,6 +112,26 @@ static int make_env(struct launcher *l, struct err *err)
     return 0;
 }
 
+/* Nothing here needs a secret. */
+static void forget_secrets(struct config *c)
+{
+    mem_wipe(c->api_token, strlen(c->api_token));
+    mem_wipe(c->github_client_secret, strlen(c->github_client_secret));
+}
+
+static int reload(struct launcher *l, struct err *err)
+{
+    enum log_level level = LOG_INFO;
+
+    if (config_reload(&l->config, l->config_file, err) < 0)
+        return -1;
+    forget_secrets(&l->config);
+    (void)log_level_parse(l->config.log_level, &level);
+    log_setup("agentsim-launcher", !strcmp(l->config.log, "json"), level);
+    l->holder_env = NULL;
+    return make_env(l, err);
+}
+
 /* ---- events
  * --------------------------------------------------------------------------------------- */
 
@@ -156,6 +176,26 @@ static void on_signal(struct ev_loop *loop, ev_signal *w, int events)
         ev_timer_start(loop, &l->patience);
 }
 
+/* For the sessions that start from now on. */
+static void on_hangup(struct ev_loop *loop, ev_signal *w, int events)
+{
+    struct launcher *l = w->data;
+    char **former = l->holder_env;
+    struct err err;
+
+    (void)loop;
+    (void)events;
+    if (reload(l, &err) == 0) {
+        config_env_free(former);
+        log_info("the settings were read anew");
+        return;
+    }
+    if (l->holder_env != former)
+        config_env_free(l->holder_env);
+    l->holder_env = former;
+    log_error("reload: %s", err.msg);
+}
+
 static void watch_signals(struct launcher *l)
 {
     ev_signal_init(&l->term, on_signal, SIGTERM);
@@ -164,6 +204,9 @@ static void watch_signals(struct launcher *l)
     l->term.data = l->intr.data = l;
     ev_signal_start(l->loop, &l->term);
     ev_signal_start(l->loop, &l->intr);
+    ev_signal_init(&l->hangup, on_hangup, SIGHUP);
+    l->hangup.data = l;
+    ev_signal_start(l->loop, &l->hangup);
 }
 
 /* ---- set-up
@@ -190,8 +233,7 @@ static int set_up(struct launcher *l, const char *config_file, int *ret_listen, 
         return -1;
     (void)log_level_parse(l->config.log_level, &level);
     log_setup("agentsim-launcher", !strcmp(l->config.log, "json"), level);
-    mem_wipe(l->config.api_token, strlen(l->config.api_token)); /* nothing here needs a secret */
-    mem_wipe(l->config.github_client_secret, strlen(l->config.github_client_secret));
+    forget_secrets(&l->config);
     if (geteuid() != 0)
         return err_set(err, ERR_INTERNAL, 0, "the launcher needs root: it starts sessions under users of their own");
     l->n = (uint32_t)l->config.max_sessions; /* the supervisor counts the same */
@@ -246,7 +288,7 @@ static void release(struct launcher *l)
 
 int launcher_run(const char *config_file)
 {
-    struct launcher l = { .slots_dir = -1 };
+    struct launcher l = { .slots_dir = -1, .config_file = config_file };
     struct err err = { 0 };
     int listen_fd = -1, r;
 

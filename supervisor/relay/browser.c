@@ -93,12 +93,10 @@ static void on_timer(struct ev_loop *loop, struct ev_timer *w, int revents)
         browser_refuse(b, CLOSE_AUTH, "The first frame did not come in time");
         break;
     case BROWSER_JOINING:
-        relay_give_up(b);
+        browser_refuse(b, CLOSE_UNREACHABLE, "The agent cannot be reached");
         break;
     case BROWSER_OPEN:
-        if (b->lost)
-            relay_give_up(b);
-        else if (b->orphan)
+        if (b->orphan)
             browser_refuse(b, CLOSE_UNREACHABLE, "The session is gone");
         else
             look_whether_alive(b, ev_now(loop));

@@ -85,9 +85,10 @@ class Reply:
 
 
 class Stack:
-    """See the module's text. Settings are environment variables of the service; None removes one."""
+    """See the module's text. Settings are environment variables of the service; None removes one. file: text of a
+    configuration file, which set_file() writes anew."""
 
-    def __init__(self, **settings):
+    def __init__(self, file=None, **settings):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="agentsim-test-"))
         self.dir.chmod(0o755)
         self.bin = self.dir / "bin"
@@ -120,6 +121,10 @@ class Stack:
                 self.env[key] = os.environ[key]
         self.log = self.dir / "log"
         self.keeper = None
+        self.file = None
+        if file is not None:
+            self.file = self.dir / "agentsim.yaml"
+            self.set_file(file)
         self.wrapper = []  # stands before the keeper's command: another network to live in, for one
 
     # ---- life ----
@@ -134,6 +139,9 @@ class Stack:
 
     def __exit__(self, *_exc):
         self.stop()
+
+    def set_file(self, text):
+        self.file.write_text(text)
 
     def install(self):
         shutil.copytree(BUILD / "bin", self.bin)
@@ -159,7 +167,7 @@ class Stack:
             self.install()
         with open(self.log, "ab") as log:
             self.keeper = subprocess.Popen(
-                [*self.wrapper, self.bin / "agentsim-keeper"], env=self.env, stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd="/"
+                [*self.wrapper, self.bin / "agentsim-keeper", *(["--config", self.file] if self.file else [])], env=self.env, stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd="/"
             )
 
         def answers():

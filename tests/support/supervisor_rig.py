@@ -460,9 +460,10 @@ class Rig:
 
     def is_gone(self, session, actor="ip:127.0.0.1"):
         try:
-            return self.info(session, actor)["state"] == "GONE"
+            self.info(session, actor)
         except Failed as failed:
             return failed.kind == NOT_FOUND
+        return False
 
     def end(self, session, actor="ip:127.0.0.1"):
         self.ask(END, session.bytes + text(actor), OK)

@@ -49,6 +49,21 @@ static void ends_now_and_then_cost_no_pause(void **state)
     }
 }
 
+static void an_end_that_was_asked_for_is_no_crash(void **state)
+{
+    struct child c = { .name = "x" };
+    char how[64];
+    int i;
+
+    (void)state;
+    for (i = 0; i < 100; i++) {
+        c.renewed = true;
+        child_ended(&c, 0, 0, how, sizeof(how));
+        assert_int_equal(c.start_at_ms, 0);
+        assert_false(c.renewed);
+    }
+}
+
 static void a_loop_of_ends_is_slowed_down(void **state)
 {
     struct child c = { .name = "x" };
@@ -225,6 +240,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(pauses_grow_to_half_a_minute),
         cmocka_unit_test(ends_now_and_then_cost_no_pause),
+        cmocka_unit_test(an_end_that_was_asked_for_is_no_crash),
         cmocka_unit_test(a_loop_of_ends_is_slowed_down),
         cmocka_unit_test(an_end_is_told_in_words),
         cmocka_unit_test(sockets_are_handed_over_by_name),

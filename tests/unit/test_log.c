@@ -111,6 +111,30 @@ static void long_messages_are_cut_not_lost(void **state)
     assert_int_equal(out.data[out.len - 1], '\n');
 }
 
+static void audit_lines_are_written_at_every_level(void **state)
+{
+    auto_buf struct buf out;
+
+    (void)state;
+    catch_lines();
+    log_setup("test", false, LOG_ERROR);
+    log_audit("5e55", "ip:192.0.2.1\nforged", "session %s", "starts");
+    log_setup("test", true, LOG_ERROR);
+    log_audit("5e55", "ip:\"", "session ends");
+    log_setup("test", false, LOG_INFO);
+    caught(&out);
+    assert_non_null(strstr(out.data, " audit: session=5e55 actor=ip:192.0.2.1\\u000aforged session starts\n"));
+    assert_non_null(strstr(out.data, "\"session\":\"5e55\",\"actor\":\"ip:\\\"\",\"message\":\"session ends\"}\n"));
+}
+
+static void nobody_can_ask_for_audit_lines_alone(void **state)
+{
+    enum log_level level;
+
+    (void)state;
+    assert_int_equal(log_level_parse("audit", &level), -1);
+}
+
 static void short_memory_loses_a_line_at_most(void **state)
 {
     auto_buf struct buf out;
@@ -129,6 +153,8 @@ int main(void)
         cmocka_unit_test(json_lines_have_fields),
         cmocka_unit_test(levels_below_the_least_are_silent),
         cmocka_unit_test(long_messages_are_cut_not_lost),
+        cmocka_unit_test(audit_lines_are_written_at_every_level),
+        cmocka_unit_test(nobody_can_ask_for_audit_lines_alone),
         cmocka_unit_test(short_memory_loses_a_line_at_most),
     };
 

@@ -146,6 +146,27 @@ static void a_limit_of_none_refuses_everybody(void **state)
     quota_free(q);
 }
 
+static void another_rule_counts_what_was_counted(void **state)
+{
+    struct quota *q = make(60, 3, 10);
+    struct quota_rule narrow = { 60 * SECOND, 1, 1 };
+    struct err err;
+    int i;
+
+    (void)state;
+    for (i = 0; i < 3; i++)
+        assert_int_equal(quota_hit(q, "a", i * SECOND, &err), 0);
+    assert_int_equal(quota_hit(q, "b", 3 * SECOND, &err), 0);
+    quota_change(q, &narrow);
+    assert_int_equal(quota_hit(q, "a", 4 * SECOND, &err), -1);
+    assert_int_equal(err.wait, 58); /* the last of its three has to be old */
+    assert_int_equal(quota_hit(q, "a", 61 * SECOND, &err), -1);
+    assert_int_equal(quota_hit(q, "a", 62 * SECOND, &err), 0);
+    assert_int_equal(quota_hit(q, "c", 62 * SECOND, &err), 0);
+    assert_int_equal(quota_actors(q), 1);
+    quota_free(q);
+}
+
 static void without_memory_knocks_are_refused_and_nothing_leaks(void **state)
 {
     (void)state;
@@ -178,6 +199,7 @@ int main(void)
         cmocka_unit_test(thousands_of_strangers_leave_a_bounded_table),
         cmocka_unit_test(who_was_silent_for_a_window_is_forgotten),
         cmocka_unit_test(a_limit_of_none_refuses_everybody),
+        cmocka_unit_test(another_rule_counts_what_was_counted),
         cmocka_unit_test(without_memory_knocks_are_refused_and_nothing_leaks),
     };
 
