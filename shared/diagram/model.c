@@ -149,7 +149,7 @@ void action_list_drop_last(struct action_list *l)
 
     FREE_TEXTS(a->id, a->where, a->text, a->prompt, a->input_prompt, a->store_in_session, a->llm_name,
                a->db_custom_name, a->sql, a->crawl_format, a->base_url_prefix, a->no_crawl_message, a->width,
-               a->code_function);
+               a->code_function, a->scoped);
     str_list_release(&a->options);
 }
 
@@ -169,7 +169,7 @@ void state_drop_last_transition(struct state *s)
     value_release(&t->target_value);
     str_list_release(&t->file_types);
     for (i = 0; i < t->conditions_len; i++)
-        FREE_TEXTS(t->conditions[i].source, t->conditions[i].label, t->conditions[i].function);
+        FREE_TEXTS(t->conditions[i].source, t->conditions[i].label, t->conditions[i].function, t->conditions[i].scoped);
     mem_free(t->conditions);
 }
 

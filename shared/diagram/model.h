@@ -136,6 +136,7 @@ struct action {
     bool persist, is_form; /* GUI */
     char *width;
     char *code_function; /* code: name of its one function */
+    char *scoped;        /* code: as in struct condition */
 };
 
 struct action_list {
@@ -175,6 +176,8 @@ struct condition {
     char *label;    /* condition_<n>_<i>, 4.5 */
     char *function; /* the def that decides [V3]; filled by lint (check.h), NULL before */
     int parameters; /* 1 or 2, filled likewise */
+    char *scoped;   /* parameters and block of a function around the source, without its end, when others use its names;
+                     * NULL: it stands at the top level. Filled by generate/scopes.h */
 };
 
 struct transition {

@@ -8,6 +8,7 @@
 #include "shared/generate/builds.h"
 #include "shared/generate/personalize.h"
 #include "shared/generate/program.h"
+#include "shared/generate/scopes.h"
 #include "shared/python/parser.h"
 
 void compiled_release(struct compiled *c)
@@ -107,7 +108,7 @@ static int build(struct python_parser *parser, const struct generate_options *o,
         return err_nomem(err);
     if (c->findings.errors)
         return 0;
-    if (personalize(&c->model, err) < 0)
+    if (personalize(&c->model, err) < 0 || scopes_decide(&c->model, parser, err) < 0)
         return -1;
     if (generate_bundle(&c->model, o, &c->bundle, err) < 0) {
         if (err->kind != ERR_BAD_REQUEST)

@@ -40,6 +40,7 @@ bool program_has_user_code(const struct model *m); /* custom code or conditions 
 int program_choose_prefix(struct program *p);      /* sets user_code, guards_name and prefix */
 int program_name_objects(struct program *p);
 int program_publish_names(struct program *p); /* what user code may call things [7.7] */
+bool program_is_published(const char *name);  /* always, whatever the diagram's objects are called */
 const char *program_name(struct program *p, const char *kind,
                          const char *raw);                     /* kind_raw, private and unique; NULL: p->err */
 char *program_fixed_name(struct program *p, const char *name); /* private form of a name of ours; the caller frees */
@@ -66,6 +67,8 @@ int program_write_states(struct program *p);    /* all new_state calls */
 int program_write_behaviour(struct program *p); /* bodies, fallbacks, transitions, state by state */
 int program_write_body(struct program *p, const struct state *s, bool fallback, const char *function);
 int program_write_conditions(struct program *p);
+/* name = what function of the code is, which stands in a function of its own (condition.scoped). */
+int program_write_scope(struct program *p, const char *name, const char *scoped, const char *function);
 int program_check_function(struct program *p, const char *name); /* 0: can stand in the program */
 void program_write_transitions(struct program *p, size_t state);
 

@@ -398,6 +398,10 @@ static int write_user_code(struct body *b, const struct action_list *l, const ch
         names[i] = program_name(b->p, "code", b->state->name);
         if (!names[i] || program_check_function(b->p, a->code_function) < 0)
             return -1;
+        if (a->scoped && program_write_scope(b->p, names[i], a->scoped, a->code_function) < 0)
+            return -1;
+        if (a->scoped)
+            continue;
         code_gap(w, 2);
         code_raw(w, a->text);
         code_gap(w, 2);

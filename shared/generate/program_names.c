@@ -227,13 +227,13 @@ static int collect_functions(const struct model *m, struct map *ret)
 
         for (j = 0; j < ARRAY_LEN(lists); j++)
             for (k = 0; k < lists[j]->len; k++) {
-                name = lists[j]->items[k].code_function;
+                name = lists[j]->items[k].scoped ? NULL : lists[j]->items[k].code_function;
                 if (name && map_put(ret, name, strlen(name), 0, NULL) < 0)
                     return -1;
             }
         for (j = 0; j < s->transitions_len; j++)
             for (k = 0; k < s->transitions[j].conditions_len; k++) {
-                name = s->transitions[j].conditions[k].function;
+                name = s->transitions[j].conditions[k].scoped ? NULL : s->transitions[j].conditions[k].function;
                 if (name && map_put(ret, name, strlen(name), 0, NULL) < 0)
                     return -1;
             }
@@ -281,6 +281,18 @@ static const struct fixed_name {
     { .name = "ReceiveTextEvent", .of = "ReceiveTextEvent" },
     { .name = "WildcardEvent", .of = "WildcardEvent" },
 };
+
+bool program_is_published(const char *name)
+{
+    size_t i;
+
+    if (str_eq(name, "default_llm"))
+        return true;
+    for (i = 0; i < ARRAY_LEN(fixed_names); i++)
+        if (str_eq(name, fixed_names[i].name))
+            return !fixed_names[i].speech_input && !fixed_names[i].speech_output;
+    return false;
+}
 
 static bool is_fixed(const char *name)
 {

@@ -3,7 +3,6 @@
 #include "shared/base/mem.h"
 #include "shared/base/str.h"
 #include "shared/generate/program.h"
-#include "shared/python/dedent.h"
 
 static const char *const operators[COMPARE__MAX] = {
     [COMPARE_LT] = "lt", [COMPARE_LE] = "le", [COMPARE_EQ] = "eq",
@@ -41,19 +40,45 @@ int program_check_function(struct program *p, const char *name)
     return err_set(p->err, ERR_INTERNAL, 0, "a function of the diagram's code has no usable name");
 }
 
+int program_write_scope(struct program *p, const char *name, const char *scoped, const char *function)
+{
+    struct code_writer *w = &p->code;
+    const char *scope = program_name(p, "scope", name + strlen(p->prefix));
+
+    if (!scope)
+        return -1;
+    code_gap(w, 2);
+    code_begin(w);
+    code_part(w, "def %n%n    return %n\n", scope, scoped, function);
+    code_gap(w, 2);
+    code_line(w, "%n = %n()", name, scope);
+    return 0;
+}
+
+/* The condition's source, and its function under the private name label_code. */
+static int write_condition_code(struct program *p, const struct condition *c)
+{
+    struct code_writer *w = &p->code;
+    auto_buf struct buf name;
+
+    buf_init(&name, SIZE_MAX / 2);
+    if (buf_add_fmt(&name, "%s%s_code", p->prefix, c->label) < 0)
+        return err_nomem(p->err);
+    if (c->scoped)
+        return program_write_scope(p, name.data, c->scoped, c->function);
+    code_gap(w, 2);
+    code_raw(w, c->source);
+    code_gap(w, 2);
+    code_line(w, "%n = %n", name.data, c->function);
+    return 0;
+}
+
 static int write_condition(struct program *p, const struct condition *c)
 {
     struct code_writer *w = &p->code;
-    auto_free char *source = python_dedent(c->source);
 
-    if (!source)
-        return err_nomem(p->err);
-    if (program_check_function(p, c->function) < 0)
+    if (program_check_function(p, c->function) < 0 || write_condition_code(p, c) < 0)
         return -1;
-    code_gap(w, 2);
-    code_raw(w, source);
-    code_gap(w, 2);
-    code_line(w, "%n%n_code = %n", p->prefix, c->label, c->function);
     code_gap(w, 2);
     code_line(w, "def %n%n(session):", p->prefix, c->label);
     code_open(w);

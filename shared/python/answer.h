@@ -40,6 +40,8 @@ enum answer_function {
     FUNCTION_HAS_FIRST = 8
 };
 
+/* Bits of a name's flags: enum python_name_flag of parser.h. */
+
 /* Payload of ANSWER_FACTS, _VALID or _INVALID -> facts, to be released. -1: malformed (ERR_UPSTREAM) or no memory. */
 int python_answer_decode(enum python_answer type, const void *data, size_t len, struct python_facts *ret,
                          struct err *err);

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "shared/base/buf.h"
 #include "shared/base/mem.h"
 
 /* Just enough of Python's tokens to know where a line starts inside a literal or continues an
@@ -150,4 +151,23 @@ char *python_dedent(const char *source)
         n += p.at - start - skip;
     }
     return out;
+}
+
+char *python_indent(const char *source)
+{
+    struct scan p = { .s = source };
+    struct buf out;
+
+    buf_init(&out, SIZE_MAX / 2);
+    while (source[p.at]) {
+        size_t start = p.at, blanks = strspn(source + start, " \t\r");
+        enum line_kind kind = next_line(&p);
+
+        if (kind != LINE_LITERAL && source[start + blanks] != '\n' && source[start + blanks])
+            buf_add_repeat(&out, ' ', 4);
+        buf_add(&out, source + start, p.at - start);
+    }
+    if (!out.len || out.data[out.len - 1] != '\n')
+        buf_add_char(&out, '\n');
+    return buf_steal(&out, NULL);
 }

@@ -7,4 +7,8 @@
  * become empty, also inside literals: that is how code is stored and compared. */
 char *python_dedent(const char *source);
 
+/* The source as a block: four blanks in front of every line but what stands inside literals; ended by a line break. The
+ * caller frees; NULL out of memory. */
+char *python_indent(const char *source);
+
 #endif

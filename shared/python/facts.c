@@ -9,7 +9,7 @@
  *   u32 statements, u8 first is a plain def,
  *   u32 count, then per function: str name, u8 flags, u32 line, u32 required, u32 optional, str
  * first ordinary, u32 count, then per import: str module, u32 line, u32 count, then per call: str
- * name, u32 line */
+ * name, u32 line, u32 count, then per name of the top level: str name, u8 flags */
 
 void python_facts_release(struct python_facts *f)
 {
@@ -29,6 +29,9 @@ void python_facts_release(struct python_facts *f)
     mem_free(f->functions);
     mem_free(f->imports);
     mem_free(f->calls);
+    for (i = 0; i < f->names_len; i++)
+        mem_free(f->names[i].name);
+    mem_free(f->names);
     *f = (struct python_facts){ 0 };
 }
 
@@ -109,6 +112,25 @@ static int get_uses(struct wire_in *in, struct python_name_use **uses, size_t *l
     return in->bad ? -1 : 0;
 }
 
+static int get_names(struct wire_in *in, struct python_facts *f)
+{
+    uint32_t n = wire_get_u32(in), i;
+    size_t cap = 0;
+
+    for (i = 0; i < n && !in->bad; i++) {
+        void *array = f->names;
+
+        if (mem_grow(&array, f->names_len, &cap, sizeof(*f->names)) < 0)
+            return -1;
+        f->names = array;
+        f->names[f->names_len] = (struct python_name){ 0 };
+        if (get_text(in, &f->names[f->names_len++].name) < 0)
+            return -1;
+        f->names[f->names_len - 1].flags = wire_get_u8(in);
+    }
+    return in->bad ? -1 : 0;
+}
+
 static int get_invalid(struct wire_in *in, struct python_facts *f)
 {
     f->error_line = get_int(in);
@@ -124,7 +146,7 @@ static int get_facts(struct wire_in *in, struct python_facts *f)
     f->first_is_def = wire_get_u8(in);
     if (get_functions(in, f) < 0 || get_uses(in, &f->imports, &f->imports_len) < 0)
         return -1;
-    return get_uses(in, &f->calls, &f->calls_len);
+    return get_uses(in, &f->calls, &f->calls_len) < 0 ? -1 : get_names(in, f);
 }
 
 int python_answer_decode(enum python_answer type, const void *data, size_t len, struct python_facts *ret,

@@ -46,6 +46,19 @@ struct python_name_use {
     int line;
 };
 
+/* What a source does with a name of its top level, or with a global of the program it stands in. */
+enum python_name_flag {
+    PYTHON_BINDS = 1,    /* bound at the top level: def, class, import, assignment ... */
+    PYTHON_READS = 2,    /* read at the top level */
+    PYTHON_READS_IN = 4, /* read in a function, class or comprehension, from the module */
+    PYTHON_DECLARES = 8  /* a global statement names it */
+};
+
+struct python_name {
+    char *name;
+    unsigned flags;
+};
+
 struct python_facts {
     bool valid;        /* compiles under the runtime's CPython; false: only the error fields are set */
     char *error;       /* when not: CPython's message */
@@ -60,6 +73,8 @@ struct python_facts {
                            relative imports by their module part, none without one */
     struct python_name_use *calls;
     size_t calls_len; /* every call whose callee is a bare name, at any depth */
+    struct python_name *names;
+    size_t names_len; /* each once, in no order */
 };
 
 /* source: UTF-8, len bytes. 0 and *ret (python_facts_release), or -1: the jail failed (time, memory, death), err says

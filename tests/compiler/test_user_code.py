@@ -129,3 +129,134 @@ def test_functions_of_equal_names_stay_apart(dumper, tmp_path):
     for number, state in enumerate(described["states"]):
         assert state["body"]["bare"]["calls"] == [["reply", f"body {number}"]]
         assert state["transitions"][0]["condition"]["bare"] is (number == 1)
+
+
+def agent_of(bodies, conditions, names=None):
+    """A ring of states: state n has the n-th body (source or None) and one transition with the n-th condition."""
+    names = names or [f"s{number}" for number in range(len(bodies))]
+    model = {
+        "elements": {"i": {"type": "StateInitialNode"}},
+        "relationships": {
+            "r": {"type": "AgentStateTransitionInit", "source": {"element": "i"}, "target": {"element": "s0"}}
+        },
+    }
+    for number, (code, condition) in enumerate(zip(bodies, conditions)):
+        model["elements"][f"s{number}"] = {"type": "AgentState", "name": names[number], "actions": []}
+        if code:
+            model["elements"][f"a{number}"] = {
+                "type": "AgentStateBody",
+                "actionType": "CustomCodeAction",
+                "name": code,
+            }
+            model["elements"][f"s{number}"]["actions"] = [f"a{number}"]
+        if condition:
+            model["relationships"][f"r{number}"] = {
+                "type": "AgentStateTransition",
+                "source": {"element": f"s{number}"},
+                "target": {"element": "s0"},
+                "transitionType": "custom",
+                "custom": {"event": "None", "condition": [condition]},
+            }
+    return {"title": "Ring", "model": model}
+
+
+def behaviour(described, number):
+    """What the n-th state's body replies, and whether its condition holds."""
+    state = described["states"][number]
+    body = state["body"]["bare"]["calls"] if state.get("body") else None
+    return body, [arc["condition"]["bare"] for arc in state["transitions"]]
+
+
+def test_helpers_of_equal_names_stay_apart(dumper, tmp_path):
+    """Conditions define a helper of one name each, and so does a body that calls itself."""
+    helped = "def helper(session):\n    return {}\n\n\ndef decide(session):\n    return helper(session)\n"
+    again = (
+        "def helper(session, depth=2):\n    session.reply('{0} %s' % depth)\n"
+        "    if depth:\n        helper(session, depth - 1)\n"
+    )
+    request = agent_of([again.format("a"), again.format("b"), None], [helped.format(True), helped.format(False), None])
+    described = dump(request, dumper, tmp_path / "out")
+    assert behaviour(described, 0) == ([["reply", "a 2"], ["reply", "a 1"], ["reply", "a 0"]], [True])
+    assert behaviour(described, 1) == ([["reply", "b 2"], ["reply", "b 1"], ["reply", "b 0"]], [False])
+
+
+def test_constants_classes_and_imports_stay_apart(dumper, tmp_path):
+    first = (
+        "import math as lib\nLIMIT = 1\n\n\nclass Rule:\n    text = '''one\n  two\n'''\n\n    def holds(self):\n"
+        "        return LIMIT == 1 and lib.pi > 3 and self.text == '''one\n  two\n'''\n\n\n"
+        "decide = None\n\n\ndef decide(session):\n    return Rule().holds() and [LIMIT for _ in (1,)] == [1]\n"
+    )
+    second = (
+        "import string as lib\nLIMIT, Rule = 2, {'a': 2}\nfor Index in range(3):\n    pass\n\n\n"
+        "def decide(session, params):\n    return lib.digits[LIMIT] == '2' and Rule['a'] == LIMIT and Index == 2\n"
+    )
+    described = dump(agent_of([None, None], [first, second]), dumper, tmp_path / "out")
+    assert behaviour(described, 0)[1] == [True] and behaviour(described, 1)[1] == [True]
+
+
+@pytest.mark.parametrize("name", ("json", "print", "agent", "platform", "Session", "len", "s2", "ReceiveTextEvent"))
+def test_what_one_source_rebinds_another_still_has(name, dumper, tmp_path):
+    """A condition takes a name for itself; the body that reads the name sees what it is meant to see."""
+    taking = f"{name} = 'mine'\n\n\ndef decide(session):\n    return {name} == 'mine'\n"
+    reading = f"def act(session):\n    session.reply(type({name}).__name__)\n"
+    defining = f"def {name}(session):\n    return {name}.__name__ == '{name}'\n"
+    request = agent_of([reading, reading, None], [taking, defining, None])
+    described = dump(request, dumper, tmp_path / "out")
+    alone = dump(agent_of([reading, None, None], [None, None, None]), dumper, tmp_path / "alone")
+    seen = behaviour(alone, 0)[0]
+    assert behaviour(described, 0) == (seen, [True]) and behaviour(described, 1) == (seen, [True])
+
+
+def test_a_source_may_start_from_the_name_it_takes(dumper, tmp_path):
+    own = (
+        "json = json.dumps\nlen = len\n\n\ndef decide(session):\n    return helper() == '[2]'\n\n\n"
+        "def helper():\n    return json([len('ab')])\n"
+    )
+    other = (
+        "def decide(session):\n    return helper() == [3, 1]\n\n\n"
+        "def helper():\n    return json.loads('[3]') + [len('x')]\n"
+    )
+    described = dump(agent_of([None, None], [own, other]), dumper, tmp_path / "out")
+    assert behaviour(described, 0)[1] == [True] and behaviour(described, 1)[1] == [True]
+
+
+def test_what_code_declares_global_is_shared(dumper, tmp_path):
+    """`global` is how pieces of code share something on purpose, also when their other names clash."""
+    counting = (
+        "count = 0\n\n\ndef decide(session):\n    return helper() > 0\n\n\n"
+        "def helper():\n    global count\n    count += 1\n    return count\n"
+    )
+    looking = "def decide(session):\n    return helper()\n\n\ndef helper():\n    return 'count' in globals()\n"
+    telling = "def act(session):\n    global count\n    session.reply(str(count >= 0))\n"
+    described = dump(agent_of([telling, None], [counting, looking]), dumper, tmp_path / "out")
+    assert behaviour(described, 0) == ([["reply", "True"]], [True])
+    assert behaviour(described, 1)[1] == [True]
+
+
+def test_code_that_does_not_clash_stands_as_it_was_drawn(dumper, tmp_path):
+    code = "def act(session):\n    session.reply('''a\n  b''')\n"
+    condition = "LIMIT = 1\n\n\ndef decide(session, params):\n    return LIMIT\n"
+    request = agent_of([code, code], [condition, "def decide(session, params):\n    return True\n"])
+    dump(request, dumper, tmp_path / "out")
+    program = (tmp_path / "out" / "agent.py").read_text(encoding="utf-8")
+    assert program.count(code) == 2 and condition in program
+
+
+@pytest.mark.parametrize(
+    "odd",
+    (
+        "from math import *\n",
+        "count: int = 0\n\n\ndef other():\n    global count\n    return count\n\n\n",
+        "x = 1\rz = 2\n",
+        "if True:\n\tx = 1\n",
+        "x = (1,\n2)\ny = 'a\\\n  b'\n",
+        "# only a comment\n\n",
+        "\x0cx = 1\n",
+        "class A:\n    def f(self):\n        return helper()\n",
+    ),
+)
+def test_odd_sources_with_clashing_names_run(odd, dumper, tmp_path):
+    source = odd + "def condition_{0}_1(session):\n    return helper()\n\n\ndef helper():\n    return {0} == 1\n"
+    described = dump(agent_of([None, None], [source.format(1), source.format(2)]), dumper, tmp_path / "out")
+    if "import *" not in odd and "\r" not in odd and "\x0c" not in odd and ": int" not in odd:
+        assert [behaviour(described, number)[1] for number in (0, 1)] == [[True], [False]]

@@ -52,11 +52,40 @@ static void shared_indentation_goes_and_literals_stay(void **state)
     }
 }
 
+static void a_block_is_indented_but_for_its_literals(void **state)
+{
+    static const struct {
+        const char *in, *out;
+    } blocks[] = {
+        { "", "\n" },
+        { "x = 1", "    x = 1\n" },
+        { "if x:\r\n\ty\r\n\r\n# c\r\n", "    if x:\r\n    \ty\r\n\r\n    # c\r\n" },
+        { "a = '''x\n y\n'''\nb = (1,\n2)\n  \n", "    a = '''x\n y\n'''\n    b = (1,\n    2)\n  \n" },
+        { "a = 'x\\\ny' + \\\n  'z'\n", "    a = 'x\\\ny' + \\\n      'z'\n" },
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < ARRAY_LEN(blocks); i++) {
+        char *got = python_indent(blocks[i].in);
+
+        assert_non_null(got);
+        assert_string_equal(got, blocks[i].out);
+        mem_free(got);
+    }
+}
+
 static void short_memory_gives_null(void **state)
 {
     (void)state;
     OOM_SWEEP({
         char *got = python_dedent("  a\n");
+
+        assert_true(got || oom_hit());
+        mem_free(got);
+    });
+    OOM_SWEEP({
+        char *got = python_indent("a\n");
 
         assert_true(got || oom_hit());
         mem_free(got);
@@ -67,6 +96,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shared_indentation_goes_and_literals_stay),
+        cmocka_unit_test(a_block_is_indented_but_for_its_literals),
         cmocka_unit_test(short_memory_gives_null),
     };
 

@@ -28,6 +28,9 @@ static void put_facts(struct buf *b)
     wire_put_u32(b, 1);
     wire_put_str(b, "open");
     wire_put_u32(b, 5);
+    wire_put_u32(b, 1);
+    wire_put_str(b, "f");
+    wire_put_u8(b, PYTHON_BINDS);
 }
 
 static void malformed_answers_are_refused(void **state)
@@ -42,6 +45,8 @@ static void malformed_answers_are_refused(void **state)
     put_facts(&b);
     assert_int_equal(python_answer_decode(ANSWER_FACTS, b.data, b.len, &f, &err), 0);
     assert_string_equal(f.calls[0].name, "open");
+    assert_string_equal(f.names[0].name, "f");
+    assert_int_equal(f.names[0].flags, PYTHON_BINDS);
     python_facts_release(&f);
     for (n = 0; n < b.len; n++) {
         assert_int_equal(python_answer_decode(ANSWER_FACTS, b.data, n, &f, &err), -1);

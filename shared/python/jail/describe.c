@@ -234,7 +234,7 @@ static int put_uses(struct buf *out, uint32_t count, const struct buf *list)
     return buf_add(out, list->data, list->len);
 }
 
-int describe_facts(const struct node_types *types, PyObject *module, struct buf *out)
+int describe_facts(const struct node_types *types, PyObject *module, const char *source, struct buf *out)
 {
     PyObject *body = PyObject_GetAttrString(module, "body");
     struct walk w = { .types = types };
@@ -246,6 +246,7 @@ int describe_facts(const struct node_types *types, PyObject *module, struct buf 
         put_functions(types, out, body);
         r = put_uses(out, w.imports_len, &w.imports);
         r = put_uses(out, w.calls_len, &w.calls) < 0 || r < 0 || buf_failed(out) ? -1 : 0;
+        r = r < 0 ? -1 : describe_names(types, source, out);
     }
     PyErr_Clear();
     buf_release(&w.imports);

@@ -69,6 +69,44 @@ static int load_types(struct node_types *types)
     return module ? 0 : -1;
 }
 
+static int load_symbol_bits(PyObject *module, struct symbol_bits *bits)
+{
+    const struct {
+        const char *name;
+        long *slot;
+    } rows[] = {
+        { "DEF_GLOBAL", &bits->global },
+        { "DEF_LOCAL", &bits->local },
+        { "DEF_IMPORT", &bits->import },
+        { "USE", &bits->use },
+        { "SCOPE_OFF", &bits->scope_shift },
+        { "SCOPE_MASK", &bits->scope_mask },
+        { "GLOBAL_EXPLICIT", &bits->global_explicit },
+        { "GLOBAL_IMPLICIT", &bits->global_implicit },
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        PyObject *value = PyObject_GetAttrString(module, rows[i].name);
+
+        *rows[i].slot = value ? PyLong_AsLong(value) : -1;
+        Py_XDECREF(value);
+        if (*rows[i].slot < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int load_symbols(struct node_types *types)
+{
+    PyObject *module = PyImport_ImportModule("_symtable");
+
+    if (!module || load_symbol_bits(module, &types->bits) < 0)
+        return -1;
+    types->symtable = PyObject_GetAttrString(module, "symtable");
+    return types->symtable ? 0 : -1;
+}
+
 static PyStatus configure(PyConfig *config)
 {
     PyPreConfig pre;
@@ -104,7 +142,7 @@ int interpreter_start(struct node_types *ret)
         fprintf(stderr, "agentsim-pyparse: %s\n", status.err_msg ? status.err_msg : "Python does not start");
         return -1;
     }
-    if (load_types(ret) < 0 || warm_up() < 0) {
+    if (load_types(ret) < 0 || load_symbols(ret) < 0 || warm_up() < 0) {
         PyErr_Print();
         return -1;
     }

@@ -8,9 +8,13 @@
 
 #include "shared/base/buf.h"
 
-/* Classes of the ast module, looked up once before the walls stand. */
+/* Classes of the ast module and what symbol tables are read with, looked up once before the walls stand. */
 struct node_types {
     PyTypeObject *node, *function, *async_function, *import, *import_from, *call, *name, *constant;
+    PyObject *symtable; /* the function of that name */
+    struct symbol_bits {
+        long global, local, import, use, scope_shift, scope_mask, global_explicit, global_implicit;
+    } bits;
 };
 
 /* interpreter.c: CPython without site, user modules or environment, able to compile anything without a
@@ -34,7 +38,10 @@ PyObject *interpreter_tree(const char *source);
 int walls_raise(void);
 
 /* describe.c: a module's facts in wire form (answer.h): 0, -1 too large or deep. */
-int describe_facts(const struct node_types *types, PyObject *module, struct buf *out);
+int describe_facts(const struct node_types *types, PyObject *module, const char *source, struct buf *out);
+
+/* scopes.c: the part of them about names of the top level. */
+int describe_names(const struct node_types *types, const char *source, struct buf *out);
 
 /* tree.c: a module as JSON text, handed to emit in pieces: 0, -1 too large, too deep, or emit failed. */
 int tree_write(const struct node_types *types, PyObject *module, int (*emit)(const void *data, size_t len));

@@ -87,7 +87,7 @@ static int emit_chunk(const void *data, size_t len)
     return answer(ANSWER_CHUNK, data, len);
 }
 
-static int describe(const struct node_types *types, uint16_t question, PyObject *module)
+static int describe(const struct node_types *types, uint16_t question, PyObject *module, const char *source)
 {
     struct buf facts;
     int r;
@@ -98,7 +98,7 @@ static int describe(const struct node_types *types, uint16_t question, PyObject 
         return answer(ANSWER_END, NULL, 0);
     }
     buf_init(&facts, ANSWER_FACTS_MAX);
-    if (describe_facts(types, module, &facts) < 0)
+    if (describe_facts(types, module, source, &facts) < 0)
         r = answer_text(ANSWER_REFUSED, NULL, "the Python code is too large or too deeply nested");
     else
         r = answer(ANSWER_FACTS, facts.data, facts.len);
@@ -120,7 +120,7 @@ static int reply(const struct node_types *types, uint16_t question, const char *
     module = interpreter_tree(source);
     if (!module)
         return answer_text(ANSWER_REFUSED, NULL, "the Python code is too large or too deeply nested");
-    r = describe(types, question, module);
+    r = describe(types, question, module, source);
     Py_DECREF(module);
     return r;
 }

@@ -1,0 +1,18 @@
+/* shared/generate/scopes.h -- which code of a diagram stands in a function of its own.
+ * Pieces of code share the program's top level, so that what one of them declares global all can use. A piece whose
+ * names would get in the way of another, or another in its own, is put into a function instead: its names are local
+ * there, and those its functions declare global stay global. The program is read by people, so this is done for those
+ * pieces only. */
+#ifndef GENERATE_SCOPES_H
+#define GENERATE_SCOPES_H
+
+#include "shared/base/err.h"
+#include "shared/diagram/model.h"
+
+struct python_parser;
+
+/* Sets `scoped` of custom code and conditions; all of it was checked (check.h). Code that means something else in a
+ * function, or nothing (import *), is left where it is. 0, or -1: the parser failed or memory is short. */
+int scopes_decide(struct model *m, struct python_parser *parser, struct err *err);
+
+#endif
