@@ -1,6 +1,6 @@
 #!/bin/bash
-# tests/bench/run.sh [ROUNDS] -- measures a private agentsim on this machine and prints one table. Needs root and the test environment.
+# tests/bench/run.sh [PART...] -- measures private services on this machine and prints tables. Needs root; installs what it needs.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-docker/install/testenv.sh
-exec build/testenv/bin/python -m tests.bench.bench "${1:-${ROUNDS:-10}}"
+docker/install/testenv.sh > /dev/null
+exec build/testenv/bin/python -m tests.bench "$@"
