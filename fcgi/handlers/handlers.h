@@ -49,7 +49,8 @@ int simulation_allowed(const struct worker *w, const struct simulation *s, struc
 
 /* The program for a session: 0 and *ret, whose findings may refuse it; -1 and err (ERR_BAD_REQUEST: the diagram's
  * fault). */
-int simulation_compile(struct worker *w, const struct simulation *s, struct compiled *ret, struct err *err);
+int simulation_compile(struct worker *w, const struct simulation *s, bool verdict, struct compiled *ret,
+                       struct err *err);
 
 /* Routes with an id: sign-in, then the id. 0, or -1 and rp holds the answer. */
 int session_identify(struct worker *w, const struct request *rq, struct reply *rp, struct id *ret_id,

@@ -75,7 +75,7 @@ static void compile_and_start(struct worker *w, const struct simulation *s, stru
     struct err err;
     struct id id;
 
-    if (simulation_compile(w, s, &compiled, &err) < 0) {
+    if (simulation_compile(w, s, false, &compiled, &err) < 0) {
         reply_err(rp, &err);
         return;
     }

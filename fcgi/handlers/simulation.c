@@ -64,13 +64,15 @@ static int check_credentials(const struct credentials *c, struct err *err)
     return 0;
 }
 
-int simulation_compile(struct worker *w, const struct simulation *s, struct compiled *ret, struct err *err)
+int simulation_compile(struct worker *w, const struct simulation *s, bool verdict, struct compiled *ret,
+                       struct err *err)
 {
     struct generate_options o = {
         .session = true,
         .host = "127.0.0.1",
         .port = start_port(w->config),
         .credentials = &s->credentials,
+        .verdict = verdict,
     };
 
     if (s->nul)

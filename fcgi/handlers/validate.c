@@ -40,7 +40,7 @@ void handle_validate(struct worker *w, struct request *rq, struct reply *rp)
 
     if (simulation_open(w, rq, rp, &s) < 0)
         return;
-    if (simulation_allowed(w, &s, &err) == 0 && simulation_compile(w, &s, &compiled, &err) == 0) {
+    if (simulation_allowed(w, &s, &err) == 0 && simulation_compile(w, &s, true, &compiled, &err) == 0) {
         answer_compiled(rp, &compiled);
         compiled_release(&compiled);
     } else if (err.kind == ERR_BAD_REQUEST || err.kind == ERR_FORBIDDEN) {

@@ -1,6 +1,7 @@
 #include "shared/base/keyed_hash.h"
 
 #include <string.h>
+#include <sys/random.h>
 
 #include "shared/base/id.h"
 
@@ -34,13 +35,16 @@ static void absorb(struct state *s, uint64_t word)
     s->a ^= word;
 }
 
+/* libuuid's ids are random too, but it stirs a generator of its own for each, and a request takes a dozen keys. */
 void hash_key_new(struct hash_key *ret)
 {
     struct id random[2]; /* an id has six fixed bits; two of them leave 122 random ones for each half */
     uint64_t half[2];
     size_t i;
 
-    for (i = 0; i < 2; i++) {
+    if (getrandom(ret, sizeof(*ret), GRND_NONBLOCK) == (ssize_t)sizeof(*ret))
+        return;
+    for (i = 0; i < 2; i++) { /* a kernel that cannot yet, or a filter that forbids it */
         id_new(&random[i]);
         memcpy(half, random[i].b, sizeof(half));
         *(i ? &ret->k1 : &ret->k0) = half[0] ^ rotate(half[1], 32);

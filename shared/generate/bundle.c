@@ -108,17 +108,26 @@ static int add_directories(const struct model *m, struct bundle *b, struct err *
     return result;
 }
 
+static int add_config(const struct model *m, const struct generate_options *o, struct bundle *b, struct err *err)
+{
+    auto_free char *config = NULL;
+
+    if (o->verdict && !m->config_yaml)
+        return 0; /* nothing of the diagram's to find fault with */
+    if (generate_config_yaml(m, o, &config, err) < 0)
+        return -1;
+    return bundle_add(b, "config.yaml", config, strlen(config), err);
+}
+
 static int fill(const struct model *m, const struct generate_options *o, struct bundle *b, struct err *err)
 {
-    auto_free char *path = program_path(m, o->session), *program = NULL, *config = NULL;
+    auto_free char *path = program_path(m, o->session), *program = NULL;
 
     if (!path)
         return err_nomem(err);
     if (generate_program(m, o, &program, err) < 0 || bundle_add(b, path, program, strlen(program), err) < 0)
         return -1;
-    if (generate_config_yaml(m, o, &config, err) < 0 || bundle_add(b, "config.yaml", config, strlen(config), err) < 0)
-        return -1;
-    if (support_files_add(m, b, err) < 0)
+    if (add_config(m, o, b, err) < 0 || support_files_add(m, b, err) < 0)
         return -1;
     return o->session ? add_directories(m, b, err) : download_files_add(m, path, b, err);
 }

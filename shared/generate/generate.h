@@ -43,6 +43,7 @@ struct generate_options {
     const char *host; /* session: what the agent listens on, "127.0.0.1"; NULL = not set */
     uint16_t port;    /* 0 = not set */
     const struct credentials *credentials;
+    bool verdict;                /* only the program is wanted: a config.yaml that is all ours is left out */
     const struct sql_entry *db1; /* download that owns a database: what default DB actions query; NULL = none */
 };
 

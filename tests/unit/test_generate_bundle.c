@@ -121,6 +121,29 @@ static void downloads_have_a_readme_and_folders_for_documents(void **state)
     bundle_release(&b);
 }
 
+static void a_verdict_needs_the_config_of_the_diagram_only(void **state)
+{
+    struct generate_options o = session;
+    struct model m = rich();
+    struct bundle b = { 0 };
+    struct err err = { 0 };
+
+    (void)state;
+    o.verdict = true;
+    o.port = 1;
+    assert_int_equal(generate_bundle(&m, &o, &b, &err), 0);
+    assert_non_null(bundle_find(&b, "agent.py"));
+    assert_null(bundle_find(&b, "config.yaml"));
+    bundle_release(&b);
+    m.config_yaml = TEXT("a: b");
+    assert_int_equal(generate_bundle(&m, &o, &b, &err), 0);
+    assert_non_null(bundle_find(&b, "config.yaml"));
+    bundle_release(&b);
+    m.config_yaml = TEXT("a: [");
+    assert_int_equal(generate_bundle(&m, &o, &b, &err), -1);
+    assert_int_equal(err.kind, ERR_BAD_REQUEST);
+}
+
 static void a_program_never_hides_a_module(void **state)
 {
     static const struct {
@@ -255,6 +278,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_come_in_order_and_below_their_root),
         cmocka_unit_test(downloads_have_a_readme_and_folders_for_documents),
+        cmocka_unit_test(a_verdict_needs_the_config_of_the_diagram_only),
         cmocka_unit_test(a_program_never_hides_a_module),
         cmocka_unit_test(a_workspace_that_leaves_its_folder_is_refused),
         cmocka_unit_test(folders_never_have_the_name_of_a_file),
