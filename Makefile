@@ -180,8 +180,8 @@ build/fuzz/bin/%: tests/fuzz/%.c $(B)/librooms.a $(LIBSHARED)
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(HARDEN_LD) -o $@ $< $(B)/librooms.a $(LIBSHARED) $(LIBS)
 
 .PHONY: bench
-bench: build ## measure start, relay, compile; prints a table
-	@tests/bench/run.sh
+bench: build ## figures beside the reference in one run; BENCH="compile sessions relay sockets escapes load"
+	@tests/bench/run.sh $(BENCH)
 
 .PHONY: lint format
 lint: ## banned functions, formatting, clang-tidy, long functions, shell
