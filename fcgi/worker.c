@@ -19,6 +19,7 @@
 #include "shared/base/time.h"
 #include "shared/ipc/listen.h"
 #include "shared/python/parser.h"
+#include "shared/seal/seal.h"
 
 #define REQUEST_SECONDS \
     400u /* longer than every deadline below it: a worker that is stuck ends, and is started again */
@@ -182,7 +183,9 @@ static int run(const struct config *c, struct err *err)
     if (listen_fd < 0 || catch_signals(listen_fd, err) < 0 || worker_init(&w, c, err) < 0)
         return -1;
     guard_memory();
-    r = serve(&w, listen_fd, err);
+    r = seal_self(SEAL_WORKER, err);
+    if (r == 0)
+        r = serve(&w, listen_fd, err);
     worker_release(&w);
     return r;
 }

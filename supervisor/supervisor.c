@@ -12,6 +12,7 @@
 #include "shared/base/mem.h"
 #include "shared/base/time.h"
 #include "shared/ipc/listen.h"
+#include "shared/seal/seal.h"
 #include "supervisor/relay/browser.h"
 #include "supervisor/relay/ws_server.h"
 
@@ -199,6 +200,9 @@ int supervisor_run(struct config *config, const char *config_file, struct err *e
 {
     struct supervisor sv = { .config = config, .config_file = config_file, .started_ms = time_mono_ms() };
     int r = start(&sv, err);
+
+    if (r == 0)
+        r = seal_self(SEAL_SUPERVISOR, err);
 
     if (r == 0) {
         warn_about(config);

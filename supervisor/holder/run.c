@@ -15,6 +15,7 @@
 #include "shared/base/io.h"
 #include "shared/base/log.h"
 #include "shared/base/mem.h"
+#include "shared/seal/seal.h"
 #include "supervisor/holder/holder.h"
 #include "supervisor/sandbox/selftest.h"
 
@@ -122,6 +123,8 @@ int holder_run(const struct holder_args *args)
 
     log_setup("agentsim-holder", false, LOG_INFO);
     r = set_up(&h, args, &err);
+    if (r == 0)
+        r = seal_self(SEAL_HOLDER, &err);
     if (r < 0) {
         log_error("%s", err.msg);
         release(&h);
@@ -167,6 +170,8 @@ int holder_self_test(void)
     r = way_out_check(&config, &err);
     if (r == 0)
         r = become_session_user(&config, dir, &err);
+    if (r == 0)
+        r = seal_self(SEAL_HOLDER, &err);
     if (r == 0)
         r = selftest_run(&config, dir, NULL, &err);
     (void)rmdir(dir);

@@ -15,6 +15,7 @@
 #include "shared/base/log.h"
 #include "shared/base/mem.h"
 #include "shared/ipc/listen.h"
+#include "shared/seal/seal.h"
 #include "supervisor/launcher/launcher.h"
 #include "supervisor/launcher/limits.h"
 #include "supervisor/launcher/privileges.h"
@@ -244,6 +245,8 @@ static int set_up(struct launcher *l, const char *config_file, int *ret_listen, 
     if (privileges_drop(err) < 0 || check_proc(err) < 0)
         return -1;
     limits_set_up(l);
+    if (seal_self(SEAL_LAUNCHER, err) < 0)
+        return -1;
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
         return err_set(err, ERR_INTERNAL, errno, "prctl");
     l->places = mem_zalloc(l->n, sizeof(*l->places));

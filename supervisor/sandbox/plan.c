@@ -8,7 +8,7 @@
 #include "shared/base/str.h"
 #include "shared/ipc/hold.h"
 #include "supervisor/sandbox/env.h"
-#include "supervisor/sandbox/seccomp.h"
+#include "shared/seal/seccomp.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -153,7 +153,7 @@ static int add_filter(struct sandbox_plan *p, struct err *err)
     size_t n;
     const struct seccomp_rule *rules = seccomp_rules(&n);
 
-    return seccomp_make(&p->seccomp, rules, n, err);
+    return seccomp_make(&p->seccomp, rules, n, SECCOMP_REST_ALLOWED, err);
 }
 
 int sandbox_plan_make(struct sandbox_plan *ret, const struct config *config, const struct sandbox_facts *facts,

@@ -24,7 +24,7 @@
 #include <cmocka.h>
 
 #include "shared/base/mem.h"
-#include "supervisor/sandbox/seccomp.h"
+#include "shared/seal/seccomp.h"
 #include "tests/support/oom.h"
 
 #if defined(__x86_64__)
@@ -42,7 +42,7 @@ static void make(struct buf *program, const struct seccomp_rule *rules, size_t n
     struct err err = { 0 };
 
     buf_init(program, 1 << 20);
-    if (seccomp_make(program, rules, n, &err) < 0)
+    if (seccomp_make(program, rules, n, SECCOMP_REST_ALLOWED, &err) < 0)
         fail_msg("%s", err.msg);
 }
 
@@ -502,7 +502,7 @@ static void a_machine_without_memory_gets_an_error(void **state)
         struct err err = { 0 };
 
         buf_init(&b, 1 << 20);
-        if (seccomp_make(&b, rules, 4, &err) < 0)
+        if (seccomp_make(&b, rules, 4, SECCOMP_REST_ALLOWED, &err) < 0)
             assert_true(b.len == 0 && err.kind == ERR_INTERNAL);
         buf_release(&b);
     });

@@ -4,7 +4,7 @@
  * libseccomp compares whole values only, one test per argument and rule. So "one of these bits" becomes a rule per bit,
  * and "none of these values" becomes the fewest (mask, value) pairs that cover all other values, as one covers a range
  * of addresses with network prefixes. */
-#include "supervisor/sandbox/seccomp.h"
+#include "shared/seal/seccomp.h"
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -98,7 +98,8 @@ static void choices_of(struct choices *ret, const struct seccomp_test *t)
 static int add_one(scmp_filter_ctx ctx, const struct seccomp_rule *r, int number, const struct scmp_arg_cmp *cmp,
                    unsigned n)
 {
-    int e = seccomp_rule_add_array(ctx, SCMP_ACT_ERRNO((unsigned)r->errnum), number, n, cmp);
+    uint32_t action = r->errnum ? SCMP_ACT_ERRNO((unsigned)r->errnum) : SCMP_ACT_ALLOW;
+    int e = seccomp_rule_add_array(ctx, action, number, n, cmp);
 
     return e == -EEXIST ? 0 : e;
 }
@@ -168,9 +169,11 @@ static void cleanup_ctx(scmp_filter_ctx *ctx)
         seccomp_release(*ctx);
 }
 
-static int from_library(struct buf *out, const struct seccomp_rule *rules, size_t n, struct err *err)
+static int from_library(struct buf *out, const struct seccomp_rule *rules, size_t n, enum seccomp_rest rest,
+                        struct err *err)
 {
-    scmp_filter_ctx ctx __attribute__((cleanup(cleanup_ctx))) = seccomp_init(SCMP_ACT_ALLOW);
+    scmp_filter_ctx ctx __attribute__((cleanup(cleanup_ctx))) =
+        seccomp_init(rest == SECCOMP_REST_ALLOWED ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM));
     int e;
 
     if (!ctx)
@@ -184,7 +187,7 @@ static int from_library(struct buf *out, const struct seccomp_rule *rules, size_
     return add_rules(ctx, rules, n, err) < 0 ? -1 : export_program(ctx, out, err);
 }
 
-int seccomp_make(struct buf *ret, const struct seccomp_rule *rules, size_t n, struct err *err)
+int seccomp_make(struct buf *ret, const struct seccomp_rule *rules, size_t n, enum seccomp_rest rest, struct err *err)
 {
     const struct sock_filter newer[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -195,7 +198,7 @@ int seccomp_make(struct buf *ret, const struct seccomp_rule *rules, size_t n, st
 
     buf_init(&program, PROGRAM_MAX);
     buf_add(&program, newer, sizeof(newer));
-    if (from_library(&program, rules, n, err) < 0)
+    if (from_library(&program, rules, n, rest, err) < 0)
         return -1;
     if (program.len % sizeof(struct sock_filter) || buf_failed(&program))
         return err_set(err, ERR_INTERNAL, 0, "system call filter: too large");

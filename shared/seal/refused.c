@@ -1,0 +1,195 @@
+/* What agents do not get: one row, one reason. Order does not matter; the first row of a call that matches decides.
+ * Filters are inherited, so what is above an agent is refused no more than bubblewrap needs to build the sandbox. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include "shared/base/mem.h"
+#include "shared/seal/seccomp.h"
+
+#define ALL_BITS 0xffffffffU
+
+/* linux/net.h: the lower bits of a socket's type, above them flags */
+#define TYPE_BITS 0xfU
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x80
+#endif
+#define NEW_NAMESPACES \
+    (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
+
+/* s390 passes the flags second; nothing else we run on does. */
+#ifdef __s390__
+#define CLONE_FLAGS_ARG 1
+#else
+#define CLONE_FLAGS_ARG 0
+#endif
+
+#define IS(n, value) \
+    { \
+        .kind = SECCOMP_IS, .arg = (n), .mask = ALL_BITS, .values = { (uint32_t)(value) }, .n_values = 1 \
+    }
+#define ANY_BIT(n, bits) \
+    { \
+        .kind = SECCOMP_ANY_BIT, .arg = (n), .mask = (uint32_t)(bits) \
+    }
+#define NOT_IN(n, bits, count, ...) \
+    { \
+        .kind = SECCOMP_NOT_IN, .arg = (n), .mask = (bits), .values = { __VA_ARGS__ }, .n_values = (count) \
+    }
+
+#define NEVER(name, error, why) \
+    { \
+        .call = (name), .errnum = (error), .reason = (why) \
+    }
+/* to nobody: neither to agents nor to what is above them */
+#define NOBODY(name, error, why) \
+    { \
+        .call = (name), .errnum = (error), .reason = (why), .wide = true \
+    }
+
+static const char mounts[] = "the sandbox's mounts are final";
+static const char namespaces[] = "a namespace of its own would give an agent the kernel's root-only surface";
+static const char others[] = "other processes' memory and descriptors are theirs, also inside a sandbox";
+static const char machine[] = "belongs to the machine's administrator";
+static const char keys[] = "keyrings are shared by everything with the same user and outlive sessions";
+static const char uring[] = "does file and network work that no filter sees";
+static const char handles[] = "opens files without a path, past the sandbox's mounts";
+static const char old[] = "old kernel surface that nothing we run needs";
+static const char families[] = "only UNIX and IP sockets: the others are not confined by a network namespace "
+                               "(vsock, ALG) or are kernel interfaces (netlink, packet, key)";
+static const char transports[] = "only TCP and UDP: other transports are rarely used kernel code";
+static const char watching[] = "tells when others open the files that all sessions share";
+static const char terminal[] = "puts words into a terminal, or loads a line discipline";
+static const char sysv[] = "memory that no process owns is outside of every limit on processes";
+
+static const struct seccomp_rule table[] = {
+    /* sockets */
+    { "socket", EAFNOSUPPORT, families, { NOT_IN(0, ALL_BITS, 3, AF_UNIX, AF_INET, AF_INET6) }, false },
+    { "socketpair", EAFNOSUPPORT, families, { NOT_IN(0, ALL_BITS, 3, AF_UNIX, AF_INET, AF_INET6) }, false },
+    { "socket",
+      ESOCKTNOSUPPORT,
+      transports,
+      { IS(0, AF_INET), NOT_IN(1, TYPE_BITS, 2, SOCK_STREAM, SOCK_DGRAM) },
+      false },
+    { "socket",
+      ESOCKTNOSUPPORT,
+      transports,
+      { IS(0, AF_INET6), NOT_IN(1, TYPE_BITS, 2, SOCK_STREAM, SOCK_DGRAM) },
+      false },
+    { "socket",
+      EPROTONOSUPPORT,
+      transports,
+      { IS(0, AF_INET), NOT_IN(2, ALL_BITS, 3, 0, IPPROTO_TCP, IPPROTO_UDP) },
+      false },
+    { "socket",
+      EPROTONOSUPPORT,
+      transports,
+      { IS(0, AF_INET6), NOT_IN(2, ALL_BITS, 3, 0, IPPROTO_TCP, IPPROTO_UDP) },
+      false },
+
+    /* namespaces */
+    { "clone", EPERM, namespaces, { ANY_BIT(CLONE_FLAGS_ARG, NEW_NAMESPACES) }, false },
+    NEVER("clone3", ENOSYS, "its flags lie in memory, where no filter sees them; the C library falls back to clone"),
+    NEVER("unshare", EPERM, namespaces),
+    NEVER("setns", EPERM, namespaces),
+
+    /* mounts */
+    NEVER("mount", EPERM, mounts),
+    NEVER("umount", EPERM, mounts),
+    NEVER("umount2", EPERM, mounts),
+    NEVER("pivot_root", EPERM, mounts),
+    NEVER("chroot", EPERM, mounts),
+    NEVER("open_tree", EPERM, mounts),
+    NEVER("move_mount", EPERM, mounts),
+    NEVER("fsopen", EPERM, mounts),
+    NEVER("fsconfig", EPERM, mounts),
+    NEVER("fsmount", EPERM, mounts),
+    NEVER("fspick", EPERM, mounts),
+    NEVER("mount_setattr", EPERM, mounts),
+    NOBODY("name_to_handle_at", EPERM, handles),
+    NOBODY("open_by_handle_at", EPERM, handles),
+
+    /* other users of the same files */
+    NOBODY("fanotify_init", EPERM, watching),
+    NOBODY("fanotify_mark", EPERM, watching),
+    NEVER("inotify_init", ENOSYS, watching),
+    NEVER("inotify_init1", ENOSYS, watching),
+    NEVER("inotify_add_watch", ENOSYS, watching),
+    { "fcntl", EPERM, watching, { IS(1, F_NOTIFY) }, true },
+    { "fcntl64", EPERM, watching, { IS(1, F_NOTIFY) }, true },
+
+    /* other processes */
+    NOBODY("ptrace", EPERM, others),
+    NOBODY("process_vm_readv", EPERM, others),
+    NOBODY("process_vm_writev", EPERM, others),
+    NOBODY("process_madvise", EPERM, others),
+    NEVER("process_mrelease", EPERM, others),
+    NOBODY("pidfd_getfd", EPERM, others),
+    NOBODY("kcmp", EPERM, "tells addresses of kernel objects apart"),
+    NOBODY("move_pages", EPERM, others),
+    NOBODY("migrate_pages", EPERM, others),
+
+    /* kernel interfaces with a long record of faults */
+    NOBODY("io_uring_setup", ENOSYS, uring),
+    NOBODY("io_uring_enter", ENOSYS, uring),
+    NOBODY("io_uring_register", ENOSYS, uring),
+    NEVER("io_setup", ENOSYS, old),
+    NOBODY("userfaultfd", EPERM, "stops the kernel at a moment of an attacker's choice"),
+    NOBODY("perf_event_open", EPERM, "measures the kernel and its neighbours"),
+    NOBODY("bpf", EPERM, "programs inside the kernel"),
+    NOBODY("memfd_secret", ENOSYS, "memory that not even the kernel's own tools may look at"),
+    NOBODY("add_key", EPERM, keys),
+    NOBODY("request_key", EPERM, keys),
+    NOBODY("keyctl", EPERM, keys),
+    NOBODY("shmget", ENOSYS, sysv),
+    NOBODY("msgget", ENOSYS, sysv),
+    NOBODY("semget", ENOSYS, sysv),
+    { "personality",
+      EPERM,
+      "switches off address randomness, or to another ABI",
+      { NOT_IN(0, ALL_BITS, 2, 0, ALL_BITS) },
+      true },
+    NOBODY("modify_ldt", ENOSYS, old),
+    NOBODY("uselib", ENOSYS, old),
+    NOBODY("sysfs", ENOSYS, old),
+    NOBODY("_sysctl", ENOSYS, old),
+    NOBODY("ustat", ENOSYS, old),
+    NOBODY("lookup_dcookie", EPERM, old),
+    NOBODY("vhangup", EPERM, terminal),
+    { "ioctl", EPERM, terminal, { IS(1, TIOCSTI) }, true },
+    { "ioctl", EPERM, terminal, { IS(1, TIOCLINUX) }, true },
+    { "ioctl", EPERM, terminal, { IS(1, TIOCSETD) }, true },
+    { "ioctl", EPERM, terminal, { IS(1, TIOCCONS) }, true },
+
+    /* the machine */
+    NOBODY("kexec_load", EPERM, machine),
+    NOBODY("kexec_file_load", EPERM, machine),
+    NOBODY("init_module", EPERM, machine),
+    NOBODY("finit_module", EPERM, machine),
+    NOBODY("delete_module", EPERM, machine),
+    NOBODY("swapon", EPERM, machine),
+    NOBODY("swapoff", EPERM, machine),
+    NOBODY("reboot", EPERM, machine),
+    NOBODY("settimeofday", EPERM, machine),
+    NOBODY("clock_settime", EPERM, machine),
+    NOBODY("clock_adjtime", EPERM, machine),
+    NOBODY("adjtimex", EPERM, machine),
+    NEVER("sethostname", EPERM, machine),
+    NOBODY("setdomainname", EPERM, machine),
+    NOBODY("quotactl", EPERM, machine),
+    NOBODY("quotactl_fd", EPERM, machine),
+    NOBODY("acct", EPERM, machine),
+    NOBODY("syslog", EPERM, machine),
+    NOBODY("iopl", EPERM, machine),
+    NOBODY("ioperm", EPERM, machine),
+};
+
+const struct seccomp_rule *seccomp_rules(size_t *ret_n)
+{
+    *ret_n = ARRAY_LEN(table);
+    return table;
+}
