@@ -39,6 +39,13 @@ struct config {
     int64_t detach_s, replay_bytes, warm_pool, ready_s;
     int egress; /* enum config_egress */
     char *egress_allow;
+    int64_t egress_connections;
+    int64_t egress_per_second;
+    int64_t egress_mb;
+    int64_t egress_head_s;
+    int64_t egress_resolve_s;
+    int64_t egress_connect_s;
+    int64_t egress_half_closed_s;
     int sandbox; /* enum config_sandbox */
 
     /* places and processes */

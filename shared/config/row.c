@@ -56,7 +56,7 @@ static bool is_origin(const char *s, size_t len)
     return is_url(s, len) && !memchr(slashes + 2, '/', len - (size_t)(slashes + 2 - s));
 }
 
-/* host:port; the host a name, an IPv4 address, or [IPv6]. */
+/* host:port; the host a name, an IPv4 address or range, or [IPv6]. The holder looks closer. */
 static bool is_peer(const char *s, size_t len)
 {
     const char *colon = memrchr(s, ':', len);
@@ -78,7 +78,7 @@ static bool is_peer(const char *s, size_t len)
     memcpy(port, colon + 1, port_len);
     port[port_len] = '\0';
     for (i = 0; s + i < colon; i++)
-        if (!isalnum((unsigned char)s[i]) && !strchr(*s == '[' ? "[]:." : ".-_", s[i]))
+        if (!isalnum((unsigned char)s[i]) && !strchr(*s == '[' ? "[]:./" : ".-_/", s[i]))
             return false;
     return str_to_int(port, 1, 65535, &number) == 0;
 }
@@ -146,7 +146,7 @@ void config_row_allowed(const struct config_row *row, struct buf *out)
         [CONFIG_PATH] = "an absolute path",
         [CONFIG_URL] = "an address that starts with http:// or https://",
         [CONFIG_ORIGINS] = "a comma list of origins such as https://editor.example.org, or *",
-        [CONFIG_PEERS] = "a comma list of host:port or *.host:port",
+        [CONFIG_PEERS] = "a comma list of host:port, *.host:port or range/bits:port",
     };
     size_t i;
 

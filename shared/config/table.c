@@ -72,8 +72,19 @@ static const struct config_row sessions[] = {
     { SIM "EGRESS", CONFIG_CHOICE, AT(egress), 0, 0, "public", egress_words, 0,
       "What agents reach: nothing, public addresses, a list, or (host) all that this machine does." },
     TEXT(SIM "EGRESS_ALLOW", CONFIG_PEERS, egress_allow, 0, 65536, "", 0,
-         "The list of `allow`, commas between: host:port, *.host:port for all names below, address:port. "
+         "The list of `allow`, commas between: host:port, *.host:port for all names below, address:port, "
+         "range/bits:port. "
          "A name leads to public addresses, and to inner ones that are listed too."),
+    INT(SIM "EGRESS_CONNECTIONS", egress_connections, 1, 1024, "64", "Connections of an agent to the proxy at once."),
+    INT(SIM "EGRESS_PER_SECOND", egress_per_second, 1, 1000, "50",
+        "New connections a second that an agent's proxy takes, after the first 256."),
+    INT(SIM "EGRESS_MB", egress_mb, 1, 1073741824, "2048",
+        "MiB that a session may carry over the proxy, both directions together."),
+    INT(SIM "EGRESS_HEAD_SECONDS", egress_head_s, 1, 3600, "30", "Time for the head of a request to the proxy."),
+    INT(SIM "EGRESS_RESOLVE_SECONDS", egress_resolve_s, 1, 3600, "15", "Time to find the addresses of a name."),
+    INT(SIM "EGRESS_CONNECT_SECONDS", egress_connect_s, 1, 3600, "20", "Time to reach a server."),
+    INT(SIM "EGRESS_HALF_CLOSED_SECONDS", egress_half_closed_s, 1, 86400, "300",
+        "Time that a connection lives on when one side has closed and the other is quiet."),
     { SIM "SANDBOX", CONFIG_CHOICE, AT(sandbox), 0, 0, "auto", sandbox_words, CONFIG_LENIENT | CONFIG_RESTART,
       "`off` runs agents unconfined; anything else does not." },
     FIXED(SIM "SESSION_UID_BASE", session_uid_base, 1000, 2000000000, "20000",

@@ -83,6 +83,14 @@ static bool fits(const struct prefix *p, const uint8_t *bytes)
     return memcmp(p->bytes, bytes, whole) == 0 && (!rest || ((p->bytes[whole] ^ bytes[whole]) & mask) == 0);
 }
 
+bool address_shares(const struct address *a, const struct address *b, unsigned bits)
+{
+    struct prefix p = { .bits = bits };
+
+    memcpy(p.bytes, a->bytes, sizeof(p.bytes));
+    return a->family == b->family && fits(&p, b->bytes);
+}
+
 static const char *kind_of(const struct prefix *table, size_t n, const uint8_t *bytes)
 {
     size_t i;

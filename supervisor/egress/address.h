@@ -27,6 +27,9 @@ bool address_looks_numeric(const char *host);
 void address_format(const struct address *a, char out[ADDRESS_TEXT_MAX]);
 bool address_equal(const struct address *a, const struct address *b);
 
+/* Whether the first bits of both are the same; families differ: false. bits is at most the family's length. */
+bool address_shares(const struct address *a, const struct address *b, unsigned bits);
+
 /* What kind of address it is when agents must not reach it ("a loopback address"); NULL when it is public. */
 const char *address_kind_refused(const struct address *a);
 

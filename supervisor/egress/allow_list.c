@@ -7,6 +7,9 @@
 #include "shared/base/str.h"
 
 #define LABEL_MAX 63
+#define BITS_V4 32
+#define BITS_V6 128
+#define FEWEST_BITS 8 /* "everything" is no entry of a list: a slip of the pen would open the machine's own network */
 
 int host_name_check(char *name)
 {
@@ -32,6 +35,32 @@ int host_name_check(char *name)
     return label && name[len - 1] != '-' && !address_looks_numeric(name) ? 0 : -1;
 }
 
+static bool has_zeros_behind(const struct address *a, unsigned bits)
+{
+    unsigned i;
+
+    for (i = bits; i < (a->family == AF_INET6 ? BITS_V6 : BITS_V4); i++)
+        if (a->bytes[i / 8] & (0x80 >> i % 8))
+            return false;
+    return true;
+}
+
+/* address or address/bits: 0, or -1 */
+static int parse_range(char *text, sa_family_t family, struct allow_entry *ret)
+{
+    char *slash = strchr(text, '/');
+    int64_t bits = family == AF_INET6 ? BITS_V6 : BITS_V4;
+
+    if (slash && str_to_int(slash + 1, FEWEST_BITS, bits, &bits) < 0)
+        return -1;
+    if (slash)
+        *slash = '\0';
+    ret->bits = (unsigned)bits;
+    if (address_parse(text, &ret->address) < 0 || ret->address.family != family)
+        return -1;
+    return has_zeros_behind(&ret->address, ret->bits) ? 0 : -1;
+}
+
 static int parse_host(char *host, struct allow_entry *ret)
 {
     size_t len = strlen(host);
@@ -40,10 +69,10 @@ static int parse_host(char *host, struct allow_entry *ret)
         if (host[len - 1] != ']')
             return -1;
         host[len - 1] = '\0';
-        return address_parse(host + 1, &ret->address) == 0 && ret->address.family == AF_INET6 ? 0 : -1;
+        return parse_range(host + 1, AF_INET6, ret);
     }
-    if (address_parse(host, &ret->address) == 0)
-        return ret->address.family == AF_INET ? 0 : -1;
+    if (strchr(host, '/') || address_parse(host, &ret->address) == 0)
+        return parse_range(host, AF_INET, ret);
     ret->below = str_starts(host, "*.");
     if (ret->below)
         host += 2;
@@ -79,7 +108,8 @@ static int add_entry(struct allow_list *list, const char *text, size_t len, stru
         return err_set(err, ERR_BAD_REQUEST, 0, "the list of allowed hosts has more than %d entries", ALLOW_LIST_MAX);
     r = parse_entry(text, len, &entry);
     if (r < 0)
-        return err_set(err, ERR_BAD_REQUEST, 0, "the list of allowed hosts: \"%.*s\" is not host:port",
+        return err_set(err, ERR_BAD_REQUEST, 0,
+                       "the list of allowed hosts: \"%.*s\" is not host:port or range/bits:port",
                        (int)(len < 100 ? len : 100), text);
     if (r > 0 || mem_grow((void **)&list->entries, list->n, &list->cap, sizeof(entry)) < 0) {
         mem_free(entry.name);
@@ -151,7 +181,7 @@ bool allow_list_has_address(const struct allow_list *list, const struct address 
 
     for (i = 0; i < list->n; i++)
         if (!list->entries[i].name && list->entries[i].port == port &&
-            address_equal(&list->entries[i].address, address))
+            address_shares(&list->entries[i].address, address, list->entries[i].bits))
             return true;
     return false;
 }

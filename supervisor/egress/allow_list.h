@@ -1,7 +1,8 @@
 /* supervisor/egress/allow_list.h -- hosts and ports that an operator lists (AGENT_SIMULATOR_EGRESS_ALLOW). Pure.
  * Entries, commas between: name:port, *.name:port (every name below, not the name itself), address:port with IPv6 in
- * brackets. A listed name leads to public addresses only, wherever its zone's owner lets it point; an inner address is
- * reached when it is listed as an address. */
+ * brackets, range/bits:port with zeros behind the bits ("10.1.0.0/16:443", "[fd00:1::/32]:443"). A listed name leads to
+ * public addresses only, wherever its zone's owner lets it point; an inner address is reached when it is listed as an
+ * address. */
 #ifndef EGRESS_ALLOW_LIST_H
 #define EGRESS_ALLOW_LIST_H
 
@@ -19,6 +20,7 @@ struct allow_entry {
     char *name; /* lower case, no final dot; NULL: an address */
     bool below; /* *.name */
     struct address address;
+    unsigned bits; /* of the address that count */
     uint16_t port;
 };
 

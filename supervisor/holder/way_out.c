@@ -7,15 +7,6 @@
 #include "shared/base/time.h"
 #include "supervisor/egress/proxy.h"
 
-/* Of one session, whatever its agent does. */
-#define CONNECTIONS 64
-#define NEW_PER_S 50.0
-#define BYTES ((uint64_t)2 << 30)
-#define HEAD_S 30.0
-#define RESOLVE_S 15.0
-#define CONNECT_S 20.0
-#define LINGER_S 300.0
-
 /* Log lines: so many at once, then one a second. An agent must not fill the service's log. */
 #define LINES_AT_ONCE 30.0
 #define LINES_PER_MS 0.001
@@ -80,10 +71,24 @@ int way_out_check(const struct config *config, struct err *err)
     return 0;
 }
 
+/* Of one session, whatever its agent does. */
+static struct egress_limits limits_of(const struct config *c)
+{
+    return (struct egress_limits){
+        .connections = (unsigned)c->egress_connections,
+        .per_second = (double)c->egress_per_second,
+        .bytes = (uint64_t)c->egress_mb << 20,
+        .head_s = (double)c->egress_head_s,
+        .resolve_s = (double)c->egress_resolve_s,
+        .connect_s = (double)c->egress_connect_s,
+        .linger_s = (double)c->egress_half_closed_s,
+    };
+}
+
 int way_out_open(struct way_out *w, struct ev_loop *loop, int listen_fd, const struct config *config, struct err *err)
 {
     struct egress_setup setup = {
-        .limits = { CONNECTIONS, NEW_PER_S, BYTES, HEAD_S, RESOLVE_S, CONNECT_S, LINGER_S },
+        .limits = limits_of(config),
         .lookup = egress_lookup_system,
         .record = on_record,
         .arg = w,

@@ -402,6 +402,43 @@ def test_a_listed_name_leads_inside_only_to_listed_addresses(net, allow):
     assert tls[0] == 200, tls
 
 
+def test_limits_and_ranges_are_the_operators(net):
+    with service(net, AGENT_SIMULATOR_EGRESS="allow", AGENT_SIMULATOR_EGRESS_ALLOW="10.77.0.0/24:80,world.example:80,[2a11:77::/32]:80",
+                 AGENT_SIMULATOR_EGRESS_CONNECTIONS="2", AGENT_SIMULATOR_EGRESS_MB="1", AGENT_SIMULATOR_EGRESS_HEAD_SECONDS="1") as stack:
+        inside, six, outside, slow, held, told, first, cut = run(net, stack, code=r"""
+for url in ("http://10.77.0.2/", "http://[2a11:77::2]/", "http://192.168.77.2/"):
+    out.append(tried(get, url))
+c = socket.create_connection(("127.0.0.1", 3128), 30)
+c.sendall(b"GET http://wor")
+out.append([int(c.recv(100).split()[1]), "a head that does not come"])
+conns = []
+for i in range(2):
+    c = socket.create_connection(("127.0.0.1", 3128), 30)
+    c.sendall(b"CONNECT world.example:80 HTTP/1.1\r\n\r\n")
+    conns.append(c)
+out.append([int(c.recv(100).split()[1]) for c in conns])
+out.append(tried(get, "http://world.example/"))
+[c.close() for c in conns]
+until = time.monotonic() + 20
+while (answer := tried(get, "http://world.example/"))[0] == 503 and time.monotonic() < until:
+    time.sleep(0.1)
+out.append(answer)
+c = socket.create_connection(("127.0.0.1", 3128), 30)
+c.sendall(b"GET http://world.example/big/3000000 HTTP/1.1\r\n\r\n")
+size = 0
+try:
+    while part := c.recv(65536):
+        size += len(part)
+except ConnectionResetError:
+    pass
+out.append([size, tried(get, "http://world.example/")])
+""")
+        assert (inside[0], six[0], outside[0], slow[0], held, first[0]) == (200, 200, 403, 408, [200, 200], 200)
+        assert told[0] == 503 and "too many connections" in told[1]
+        size, after = cut
+        assert 500_000 < size < 1 << 20 and after[0] != 200, "a MiB and no more, then nothing"
+
+
 def test_none_means_none(net):
     with service(net, AGENT_SIMULATOR_EGRESS="none") as stack:
         proxy, env, direct = run(net, stack, "get('http://world.example/')",

@@ -114,6 +114,8 @@ static void malformed_values_are_refused_with_name_value_and_what_is_allowed(voi
         { "CORS_ORIGINS", "https://a,editor", "origins" },
         { "CORS_ORIGINS", "https://a/", "origins" },
         { "AGENT_SIMULATOR_EGRESS_ALLOW", "example.org", "host:port" },
+        { "AGENT_SIMULATOR_EGRESS_CONNECTIONS", "0", "from 1 to 1024" },
+        { "AGENT_SIMULATOR_EGRESS_MB", "0", "from 1 to" },
         { "AGENT_SIMULATOR_EGRESS_ALLOW", "example.org:0", "host:port" },
         { "AGENT_SIMULATOR_EGRESS_ALLOW", "a:1,b:70000", "host:port" },
         { "AGENT_SIMULATOR_EGRESS_ALLOW", "a b:1", "host:port" },

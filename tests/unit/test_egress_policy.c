@@ -68,10 +68,42 @@ static void entries_are_names_names_below_and_addresses(void **state)
 static void an_entry_that_makes_no_sense_is_named(void **state)
 {
     static const char *const rows[] = {
-        "example.org", ":443",    "example.org:",    "example.org:0",    "example.org:65536", "example.org:4x",
-        "a b:1",       "*:443",   "*.:443",          "a.*.b:443",        "*example.org:443",  "-a.org:1",
-        "a-.org:1",    "a..b:1",  "127.1:80",        "0x7f000001:80",    "*.1.2.3.4:80",      "[127.0.0.1]:80",
-        "::1:80",      "[::1:80", "[fe80::1%lo]:80", "ex\xc3\xa4mple:1", "a.b:443,x",         "a/b:1",
+        "example.org",
+        ":443",
+        "example.org:",
+        "example.org:0",
+        "example.org:65536",
+        "example.org:4x",
+        "a b:1",
+        "*:443",
+        "*.:443",
+        "a.*.b:443",
+        "*example.org:443",
+        "-a.org:1",
+        "a-.org:1",
+        "a..b:1",
+        "127.1:80",
+        "0x7f000001:80",
+        "*.1.2.3.4:80",
+        "[127.0.0.1]:80",
+        "::1:80",
+        "[::1:80",
+        "[fe80::1%lo]:80",
+        "ex\xc3\xa4mple:1",
+        "a.b:443,x",
+        "a/b:1",
+        "10.1.0.1/16:443",
+        "10.1.0.0/33:443",
+        "10.1.0.0/:443",
+        "10.1.0.0/-1:443",
+        "0.0.0.0/0:443",
+        "10.1/16:443",
+        "[fd00::/129]:443",
+        "[fd00::1/64]:443",
+        "[::/0]:443",
+        "a.example/24:443",
+        "[10.0.0.0/8]:443",
+        "fd00::/64:443",
     };
     struct allow_list list = { 0 };
     size_t i;
@@ -86,6 +118,32 @@ static void an_entry_that_makes_no_sense_is_named(void **state)
         assert_non_null(strstr(err.msg, "is not host:port"));
         assert_null(list.entries);
     }
+}
+
+static void a_range_is_every_address_in_it(void **state)
+{
+    static const struct {
+        const char *address;
+        uint16_t port;
+        bool listed;
+    } rows[] = {
+        { "10.1.0.0", 443, true },         { "10.1.255.255", 443, true },  { "10.2.0.0", 443, false },
+        { "10.0.255.255", 443, false },    { "10.1.0.1", 80, false },      { "172.16.3.255", 80, true },
+        { "172.16.4.0", 80, false },       { "192.0.2.9", 1, true },       { "192.0.2.8", 1, false },
+        { "fd00:1::5", 443, true },        { "fd00:1:ffff::", 443, true }, { "fd00:2::", 443, false },
+        { "::ffff:10.1.0.1", 443, false },
+    };
+    struct allow_list list = parsed("10.1.0.0/16:443,172.16.0.0/22:80,192.0.2.9/32:1,[fd00:1::/32]:443");
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < ARRAY_LEN(rows); i++) {
+        struct address a = address(rows[i].address);
+
+        if (allow_list_has_address(&list, &a, rows[i].port) != rows[i].listed)
+            fail_msg("%s:%u", rows[i].address, rows[i].port);
+    }
+    allow_list_release(&list);
 }
 
 static void the_list_is_bounded(void **state)
@@ -259,6 +317,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(entries_are_names_names_below_and_addresses),
         cmocka_unit_test(an_entry_that_makes_no_sense_is_named),
+        cmocka_unit_test(a_range_is_every_address_in_it),
         cmocka_unit_test(the_list_is_bounded),
         cmocka_unit_test(host_names_are_put_in_one_form),
         cmocka_unit_test(public_means_public_addresses_whatever_their_name),
