@@ -358,6 +358,19 @@ void sessions_start(struct sessions *ss)
     launch_client_start(&ss->launch, ss->loop, ss->launcher_path, ss->slots.count, &sessions_launch_events, ss);
 }
 
+bool sessions_settled(const struct sessions *ss)
+{
+    uint32_t i;
+
+    for (i = 0; i < ss->table.slots; i++) {
+        const struct session *s = session_table_at(&ss->table, i);
+
+        if (s && s->found && s->state < SESSION_STOPPING)
+            return false;
+    }
+    return !ss->adopting;
+}
+
 void sessions_release(struct sessions *ss)
 {
     uint32_t i;

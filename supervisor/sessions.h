@@ -54,6 +54,9 @@ int sessions_init(struct sessions *ss, struct ev_loop *loop, const struct config
 void sessions_start(struct sessions *ss);   /* connects to the launcher */
 void sessions_release(struct sessions *ss); /* holders and agents live on; waiters are not told */
 
+/* Every session that an earlier supervisor left is known by now: whoever asks for one gets the truth. */
+bool sessions_settled(const struct sessions *ss);
+
 void waiter_init(struct waiter *w, void (*done)(struct waiter *w, struct session *s, const struct err *err));
 void waiter_cancel(struct waiter *w); /* never called again; a start that nobody waits for is undone */
 

@@ -16,7 +16,8 @@
 #include "supervisor/relay/browser.h"
 #include "supervisor/relay/ws_server.h"
 
-#define DRAIN_SECONDS 3. /* for browsers to answer the close */
+#define DRAIN_SECONDS 3.  /* for browsers to answer the close */
+#define SETTLE_SECONDS 3. /* for what an earlier supervisor left to be found, before anybody is let in */
 #define BACKLOG 512
 #define MOST_FILES 8192                            /* libwebsockets keeps a table of this many: 128 KiB */
 #define OTHER_FILES (RPC_CONNECTIONS_MAX * 2 + 64) /* each request may hold a holder's connection too */
@@ -48,10 +49,39 @@ static void on_stop(struct ev_loop *loop, struct ev_signal *w, int revents)
     ev_timer_start(loop, &sv->drain);
 }
 
+static void on_settled_late(struct ev_loop *loop, struct ev_timer *w, int revents)
+{
+    (void)loop;
+    (void)w;
+    (void)revents;
+    log_warn("the launcher or a holder does not answer: requests are taken without them");
+}
+
+/* A browser that comes back is not told that there is no such session only because its holder has not been asked yet:
+ * it waits in the backlog. */
+static void open_when_settled(struct supervisor *sv)
+{
+    if (sv->open || sv->stopping || (!sessions_settled(&sv->sessions) && ev_is_active(&sv->settle)))
+        return;
+    sv->open = true;
+    ev_timer_stop(sv->loop, &sv->settle);
+    acceptor_pause(&sv->rpc.door, false);
+    acceptor_pause(&sv->ws->door, false);
+}
+
+static void wait_until_settled(struct supervisor *sv)
+{
+    acceptor_pause(&sv->rpc.door, true);
+    acceptor_pause(&sv->ws->door, true);
+    ev_timer_init(&sv->settle, on_settled_late, SETTLE_SECONDS, 0.);
+    ev_timer_start(sv->loop, &sv->settle);
+}
+
 /* Until it was asked to stop and the browsers are gone, or the time for that is over. */
 static void run_loop(struct supervisor *sv)
 {
     while (ev_run(sv->loop, EVRUN_ONCE)) {
+        open_when_settled(sv);
         if (sv->stopping && (ws_server_empty(sv->ws) || !ev_is_active(&sv->drain)))
             return;
     }
@@ -175,6 +205,7 @@ static int start(struct supervisor *sv, struct err *err)
         return -1;
     sv->sessions.release_browser = relay_session_gone;
     start_signals(sv);
+    wait_until_settled(sv);
     sessions_start(&sv->sessions);
     return 0;
 }
@@ -190,6 +221,7 @@ static void release(struct supervisor *sv)
     sessions_release(&sv->sessions);
     quota_free(sv->quota);
     ev_timer_stop(sv->loop, &sv->drain);
+    ev_timer_stop(sv->loop, &sv->settle);
     for (i = 0; i < ARRAY_LEN(sv->stop); i++)
         ev_signal_stop(sv->loop, &sv->stop[i]);
     ev_signal_stop(sv->loop, &sv->hangup);

@@ -25,7 +25,8 @@ struct supervisor {
     struct ws_server *ws;
     struct ev_signal stop[2]; /* SIGTERM, SIGINT */
     struct ev_signal hangup;  /* SIGHUP: reload */
-    struct ev_timer drain;
+    struct ev_timer drain, settle;
+    bool open; /* the doors are */
     bool stopping;
 };
 
