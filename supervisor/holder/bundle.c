@@ -198,8 +198,9 @@ static void on_closed(struct conn *c)
         return;
     h->bundle.conn = NULL;
     strv_release(&h->bundle.extra);
-    if (h->phase == HOLD_WAITING)
-        session_end(h, HOLD_REASON_START_FAILED); /* the worker died midway */
+    /* The worker died midway. What it started nobody will ever hear of. */
+    if (h->phase == HOLD_WAITING || h->phase == HOLD_STARTING)
+        session_end(h, HOLD_REASON_START_FAILED);
 }
 
 const struct conn_role bundle_role = { "bundle", on_message, NULL, on_closed };
