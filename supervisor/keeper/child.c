@@ -15,7 +15,7 @@
 
 /* An end every few seconds is bad luck, and users wait for the next start; a handful in a row is a loop. */
 #define FREE_ENDS 5u
-#define FORGIVEN_AFTER_MS 5000
+#define FORGIVEN_AFTER_MS 2000
 #define LONGEST_PAUSE_S 30u
 #define MOST_COUNTED (FREE_ENDS + 6) /* where the pause is the longest */
 #define FIRST_FD 3                   /* LISTEN_FDS starts here */
