@@ -126,7 +126,7 @@ $(B)/obj/%.o: %.c
 install: build ## put programs, console, nginx configuration below PREFIX (/opt/agentsim)
 	@docker/install/install.sh $(B) $(PREFIX)
 
-.PHONY: test test-unit test-integration test-security test-browser test-fixtures test-compiler
+.PHONY: test test-unit test-integration test-security test-faults test-browser test-fixtures test-compiler soak
 test: ## install, build and run every test
 	@docker/install/packages.sh build run test
 	@docker/install/runtime.sh
@@ -139,6 +139,10 @@ test-integration: ## the whole chain with the real runtime (root)
 	@tests/run.sh integration
 test-security: ## attempts to escape from a session (root)
 	@tests/run.sh security
+test-faults: ## processes killed, sockets cut, nothing left to use: the short form (root)
+	@tests/run.sh faults
+soak: ## the same for hours: thousands of cuts, kills and sessions (root; FAULT_SEED=n repeats a run)
+	@tests/run.sh soak
 test-browser: ## the console in headless Chromium (root)
 	@tests/run.sh browser
 test-fixtures: ## compiler fixtures

@@ -1,6 +1,7 @@
 #!/bin/bash
 # tests/run.sh PART -- builds what a part of the tests needs, runs it, ends with "N passed, N failed".
-#   unit fixtures compiler integration security browser   one part     all   every part, a line each, then the sum
+#   unit fixtures compiler integration security faults browser   one part   all   every part, a line each, then the sum
+#   soak                                the long form of faults
 #   asan asan-unit                      with sanitizers   fuzz        every fuzzer, FUZZ_SECONDS each (60)
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -84,6 +85,19 @@ security)
     run_pytest tests/security
     close
     ;;
+faults)
+    build build
+    run_pytest tests/faults
+    close
+    ;;
+soak)
+    build build
+    report=$(mktemp)
+    AGENTSIM_SOAK=1 pytest_run "$report" -n 0 -s -v --durations=20 tests/faults # once: what fails rarely fails here
+    read -r passed failed < <(summed "$report")
+    rm -f "$report"
+    close
+    ;;
 browser)
     build build
     run_pytest tests/browser
@@ -131,7 +145,7 @@ fuzz)
     close
     ;;
 all)
-    for part in unit fixtures compiler integration security browser; do
+    for part in unit fixtures compiler integration security faults browser; do
         echo "== $part"
         log=build/test-$part.log
         mkdir -p build
@@ -145,7 +159,7 @@ all)
     close
     ;;
 *)
-    sed -n '2,4s/^# \{0,1\}//p' "$0"
+    sed -n '2,5s/^# \{0,1\}//p' "$0"
     exit 2
     ;;
 esac

@@ -1,0 +1,333 @@
+"""Every process of the service killed at moments drawn by chance, while a numbered conversation flows."""
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import threading
+import time
+import uuid
+
+import pytest
+
+from tests.faults.flow import Flow, Gone, numbers
+from tests.faults.places import children_of, command, end_all, kill, nginx_workers, of_sessions, one, stopped, tree
+from tests.faults.scale import Progress, pick
+from tests.support.fastcgi import Request
+from tests.support.stack import Stack, wait_until
+
+SETTINGS = {"AGENT_SIMULATOR_MAX_SESSIONS": "4", "AGENT_SIMULATOR_MAX_SESSIONS_PER_ACTOR": "4",
+            "AGENT_SIMULATOR_SESSION_LIFETIME_SECONDS": "3600", "AGENT_SIMULATOR_DETACH_SECONDS": "5"}
+ROUNDS = pick(2, 50)
+SESSIONS = "/besser_api/simulation/sessions"
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left(stack):
+    yield
+    wait_until(lambda: stack.sandbox() == "ok", 30, "the service is whole again")
+    end_all(stack)
+    stack.assert_clean(30)
+
+
+def restarted(stack, program, killed):
+    return wait_until(lambda: [p for p in stack.children(program) if p not in killed], 20, f"another {program}")
+
+
+# ---- who may die without a conversation's end ----
+
+def kill_supervisor(stack):
+    kill(one(stack, "agentsim-supervisor"))
+
+
+def stop_supervisor(stack):
+    kill(one(stack, "agentsim-supervisor"), number=signal.SIGTERM)
+
+
+def kill_nginx_worker(stack):
+    kill(*nginx_workers(stack))
+
+
+def kill_nginx(stack):
+    kill(one(stack, "nginx"))
+
+
+def kill_workers(stack):
+    kill(*stack.children("agentsim-fcgi"))
+
+
+def kill_parser(stack):
+    kill(*(pid for worker in stack.children("agentsim-fcgi") for pid in children_of(worker)))
+
+
+def new_supervisor(stack):
+    """An upgrade: the file is another one from now on, then the process is ended."""
+    program, new = stack.bin / "agentsim-supervisor", stack.bin / "new"
+    shutil.copy(program, new)
+    os.rename(new, program)
+    old = one(stack, "agentsim-supervisor")
+    kill(old, number=signal.SIGTERM)
+    for pid in restarted(stack, "agentsim-supervisor", [old]):
+        wait_until(lambda p=pid: os.path.samefile(f"/proc/{p}/exe", program), 5, "the new file runs")
+
+
+SURVIVED = [kill_supervisor, stop_supervisor, new_supervisor, kill_nginx_worker, kill_nginx, kill_workers, kill_parser]
+
+
+def test_a_conversation_goes_on_whoever_is_killed(stack, chance):
+    """Each number once, in order, and the browser is back within seconds."""
+    order = [one_kill for one_kill in SURVIVED for _ in range(ROUNDS)]
+    chance.shuffle(order)
+    progress = Progress("kills", len(order))
+    with Flow(stack) as flow:
+        asked = 0
+        for done, one_kill in enumerate(order, 1):
+            agents = of_sessions(stack, "agent.py")
+            flow.ask(150, pause=0.002)
+            asked += 150
+            time.sleep(chance.random() * 0.4)
+            before = len(flow.browser.lost)
+            one_kill(stack)
+            flow.wait_for(asked)
+            assert of_sessions(stack, "agent.py") == agents, one_kill.__name__
+            progress.at(done, f"{one_kill.__name__}, sockets {flow.browser.lost[before:]}")
+        wait_until(lambda: stack.state(flow.session).status == 200, 10, "the session is known")
+        assert stack.end(flow.session).status == 200
+        assert flow.wait_for_the_end().reason() == "stopped"
+
+
+def test_killed_now_and_then_a_supervisor_starts_at_once():
+    with Stack(AGENT_SIMULATOR_MAX_SESSIONS="2") as own, Flow(own) as flow:
+        for round_ in range(1, pick(4, 20) + 1):
+            flow.ask(50, pause=0.001)
+            killed = one(own, "agentsim-supervisor")
+            kill(killed)
+            restarted(own, "agentsim-supervisor", [killed])
+            flow.wait_for(50 * round_)
+            if round_ > 3:  # the first ones may come in any haste
+                time.sleep(2.5)
+        assert "starts again in 1 s" not in own.log_text()
+        assert max(seconds for seconds, _ in flow.browser.lost) < 10
+        own.end(flow.session)
+
+
+# ---- who takes its sessions along ----
+
+def agent_of(stack):
+    return [pid for pid in of_sessions(stack, "agent.py") if "bwrap" not in command(pid) and "pid1" not in command(pid)]
+
+
+@pytest.mark.parametrize("name", ["holder", "agent", "sandbox", "launcher"])
+def test_a_session_that_cannot_go_on_ends_with_a_word(stack, chance, name):
+    for _ in range(pick(1, 20)):
+        with Flow(stack) as flow:
+            flow.ask(100000, pause=0.002)
+            flow.wait_for(chance.randrange(5, 50))
+            began = time.monotonic()
+            if name == "launcher":
+                kill(one(stack, "agentsim-launcher"))
+            elif name == "holder":
+                kill(*of_sessions(stack, "agentsim-holder"))
+            elif name == "sandbox":
+                kill(*of_sessions(stack, "bwrap"))
+            else:
+                kill(*agent_of(stack))
+            gone = flow.wait_for_the_end()
+            assert time.monotonic() - began < 10
+            told = [f for f in gone.frames if f.get("type") in ("exit", "error")]
+            assert told and gone.code in (1000, 1011), gone
+            if name != "holder":  # with it the only one who knew more is dead
+                assert gone.reason() == {"launcher": "stopped", "sandbox": "signaled", "agent": "signaled"}[name]
+        wait_until(lambda s=flow.session: stack.state(s).status == 404, 20, "the session is gone")
+        stack.assert_clean(30)
+        wait_until(lambda: stack.sandbox() == "ok", 30, "sessions can start")
+
+
+# ---- workers, in each phase of a request ----
+
+class Post(threading.Thread):
+    """A request in a thread: .reply, or .error."""
+
+    def __init__(self, stack, path, body, port=None, headers=None):
+        super().__init__(daemon=True)
+        self.stack, self.path, self.body, self.port, self.headers = stack, path, body, port, headers
+        self.reply = self.error = None
+        self.start()
+
+    def run(self):
+        try:
+            self.reply = self.stack.request("POST", self.path, self.body, port=self.port, headers=self.headers)
+        except OSError as error:
+            self.error = error
+
+    def clean_error(self):
+        self.join(30)
+        assert not self.is_alive() and self.error is None, self.error
+        assert self.reply.status in (502, 503), self.reply
+        assert self.reply.json()["detail"], self.reply
+
+
+def internal_session(stack, code="import time\ntime.sleep(600)\n", files=None):
+    body = {"session_id": str(uuid.uuid4()), "agent_code": code, "config_yaml": "", "env_vars": {}, "event_list": [],
+            "support_files": files or {}, "workspace_paths": []}
+    return Post(stack, "/sessions", body, stack.internal_port, {"X-Agent-Simulator-Token": "a-token-for-tests"})
+
+
+def busy_workers(stack):
+    """Those that have taken a request: a socket beside the one they listen on."""
+    return [pid for pid in stack.children("agentsim-fcgi") if len(sockets_of(pid)) > 1]
+
+
+def sockets_of(pid):
+    found = set()
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            target = os.readlink(f"/proc/{pid}/fd/{name}")
+        except OSError:
+            continue
+        if target.startswith("socket:"):
+            found.add(target)
+    return found
+
+
+def kill_busy(stack, number):
+    """Once that many sockets are open in a worker: nginx's, the supervisor's, the holder's."""
+    busy = wait_until(lambda: [p for p in stack.children("agentsim-fcgi") if len(sockets_of(p)) >= number], 20, "a busy worker")
+    kill(*busy)
+
+
+def sessions_known(stack):
+    return stack.internal("GET", "/health").json()["sessions"]
+
+
+def test_a_worker_killed_while_it_reads_the_body(stack):
+    idle = set(stack.children("agentsim-fcgi"))
+    request = Request(stack.runtime_dir / "fcgi.sock", "POST", SESSIONS, b"x" * 200000)
+    request.send(0, 100000)
+    kill(*wait_until(lambda: busy_workers(stack), 10, "a worker reads"))
+    with pytest.raises((OSError, AssertionError)):
+        assert request.finish(100000)[3]
+    wait_until(lambda: len(set(stack.children("agentsim-fcgi"))) == len(idle), 10, "as many workers as before")
+    assert sessions_known(stack) == 0
+
+
+def test_a_worker_killed_while_it_compiles(stack):
+    parsers = [pid for worker in stack.children("agentsim-fcgi") for pid in children_of(worker)]
+    with stopped(*parsers):
+        post = Post(stack, SESSIONS, numbers())
+        kill_busy(stack, 2)
+        post.clean_error()
+    assert sessions_known(stack) == 0
+
+
+def test_a_worker_killed_while_it_asks(stack):
+    with stopped(one(stack, "agentsim-supervisor")):
+        post = Post(stack, SESSIONS, numbers())
+        kill_busy(stack, 3)
+        post.clean_error()
+    assert sessions_known(stack) == 0
+
+
+def test_a_worker_killed_while_a_session_is_created(stack):
+    with stopped(one(stack, "agentsim-launcher")):
+        post = Post(stack, SESSIONS, numbers())
+        wait_until(lambda: sessions_known(stack) == 1, 20, "the supervisor has the session")
+        kill_busy(stack, 3)
+        post.clean_error()
+    wait_until(lambda: sessions_known(stack) == 0, 20, "no orphan is left")
+    stack.assert_clean()
+
+
+@pytest.fixture
+def slow_holders(stack):
+    """Holders that stand still before their first step until the test lets them go."""
+    program, real = stack.bin / "agentsim-holder", stack.bin / "agentsim-holder.real"
+    os.rename(program, real)
+    program.write_text(f'#!/bin/bash\nkill -STOP $$\nexec {real} "$@"\n')
+    program.chmod(0o755)
+    yield
+    os.rename(real, program)
+
+
+def still_holders(stack):
+    found = []
+    for pid in of_sessions(stack, "agentsim-holder"):
+        if "\nState:\tT" in pathlib.Path(f"/proc/{pid}/status").read_text():
+            found.append(pid)
+    return found
+
+
+@pytest.mark.parametrize("size", [0, 8 << 20])
+def test_a_worker_killed_while_it_hands_over_or_waits(stack, slow_holders, size):
+    """A small program is on its way in whole, and the worker waits for the start; a large one is stuck midway."""
+    post = internal_session(stack, files={"big.txt": "x" * size} if size else None)
+    holders = wait_until(lambda: still_holders(stack), 20, "a holder stands still")
+    wait_until(lambda: sessions_known(stack) == 1, 10, "the session is known")
+    kill_busy(stack, 3)
+    post.clean_error()
+    kill(*holders, number=signal.SIGCONT)
+    wait_until(lambda: sessions_known(stack) == 0, 10, "no orphan is left")
+    stack.assert_clean()
+
+
+def test_the_supervisor_killed_while_a_session_is_created(stack):
+    with stopped(one(stack, "agentsim-launcher")):
+        post = Post(stack, SESSIONS, numbers())
+        wait_until(lambda: sessions_known(stack) == 1, 20, "the supervisor has the session")
+        kill(one(stack, "agentsim-supervisor"))
+        post.clean_error()
+    wait_until(lambda: stack.sandbox() == "ok", 20, "the next supervisor is ready")
+    wait_until(lambda: sessions_known(stack) == 0, 20, "no orphan is left")
+
+
+def test_a_worker_killed_at_any_moment_leaves_no_orphan(stack, chance):
+    rounds = pick(6, 200)
+    progress = Progress("kills of workers", rounds)
+    for done in range(1, rounds + 1):
+        post = Post(stack, SESSIONS, numbers())
+        time.sleep(chance.random() * 0.12)
+        kill(*busy_workers(stack))
+        post.join(30)
+        assert post.error is None, post.error
+        if post.reply.status == 200:
+            assert stack.end(post.reply.json()["sessionId"]).status == 200
+        else:
+            post.clean_error()
+        wait_until(lambda: stack.get("/health").status == 200, 20, "workers are back")
+        progress.at(done)
+    wait_until(lambda: sessions_known(stack) == 0, 40, "no orphan is left")
+
+
+# ---- everything at once ----
+
+def test_a_machine_that_stopped_is_cleaned_before_the_first_start():
+    with Stack(AGENT_SIMULATOR_MAX_SESSIONS="3") as stack:
+        sessions = [stack.create(numbers()) for _ in range(2)]
+        assert len(set(sessions)) == 2
+        everybody = [stack.keeper.pid, *tree(stack.keeper.pid)]
+        everybody += of_sessions(stack, "")
+        kill(*everybody, number=signal.SIGSTOP)  # a machine that stops gives nobody time for a last step
+        kill(*everybody)
+        stack.keeper.wait()
+        kill(*of_sessions(stack, ""))
+        wait_until(lambda: not of_sessions(stack, ""), 20, "nothing runs")
+        slots = stack.state_dir / "slots"
+        # What other kinds of trouble leave there.
+        deep = slots / "0" / "work" / "/".join("d" * 60)
+        deep.mkdir(parents=True)
+        (deep / "file").write_text("x")
+        (slots / "0" / "work" / "link").symlink_to("/etc")
+        for place in [slots / "0", *(slots / "0").rglob("*")]:
+            os.chown(place, stack.uid_base, stack.uid_base, follow_symlinks=False)
+        os.chmod(slots / "0" / "work", 0)
+        (stack.runtime_dir / "holders" / "1.sock").touch()
+        assert len(os.listdir(slots)) == 3
+        stack.start()
+        stack.assert_clean()
+        assert os.path.exists("/etc/passwd")
+        with Flow(stack) as flow:
+            flow.ask(10)
+            flow.wait_for(10)
+            stack.end(flow.session)
