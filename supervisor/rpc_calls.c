@@ -100,17 +100,14 @@ static void call_create(struct rpc_conn *c, const struct rpc_request *r)
 static void call_info(struct rpc_conn *c, const struct rpc_request *r)
 {
     struct rpc_session described;
-    struct session *s;
     auto_buf struct buf b;
     struct err err;
 
     buf_init(&b, RPC_MAX_PAYLOAD);
-    s = sessions_find(&supervisor_of(c)->sessions, &r->id, r->actor, &err);
-    if (!s) {
+    if (sessions_describe(&supervisor_of(c)->sessions, &r->id, r->actor, &described, &err) < 0) {
         rpc_answer_error(c, &err);
         return;
     }
-    session_describe(s, &described);
     rpc_put_session(&b, &described);
     answer_buf(c, RPC_SESSION, &b, -1);
 }
@@ -157,6 +154,7 @@ static void call_end(struct rpc_conn *c, const struct rpc_request *r)
         rpc_answer_error(c, &err);
         return;
     }
+    s->unwanted = true;
     waiter_init(&c->waiter, on_gone);
     rpc_wait_for(c, END_SECONDS);
     sessions_end(ss, s, HOLD_REASON_STOPPED, &c->waiter);

@@ -49,9 +49,11 @@ struct session {
     enum hold_phase phase;
     enum hold_reason reason; /* why the agent ended; NONE: it has not */
     int32_t code;
-    bool ending;  /* its end was asked for, the holder says good-bye */
-    bool found;   /* left by an earlier supervisor; its holder has not said yet who it is */
-    bool adopted; /* was found, and is known by now */
+    bool ending;            /* its end was asked for, the holder says good-bye */
+    enum hold_reason asked; /* why its end was asked for */
+    bool unwanted;          /* its owner ended it: nothing of it is remembered */
+    bool found;             /* left by an earlier supervisor; its holder has not said yet who it is */
+    bool adopted;           /* was found, and is known by now */
 
     uint64_t frames; /* made so far; its holder tells, at most a second late */
 

@@ -52,11 +52,25 @@ void sessions_holder_path(const struct sessions *ss, uint32_t slot, char out[SES
 
 /* ---- entry actions ---- */
 
+/* What its holder did not come to say. */
+static void settle_reason(struct session *s)
+{
+    if (s->reason)
+        return;
+    if (s->asked)
+        s->reason = s->asked;
+    else
+        s->reason = s->phase < HOLD_READY ? HOLD_REASON_START_FAILED : HOLD_REASON_STOPPED;
+}
+
 static void enter_stopping(struct session *s)
 {
     struct sessions *ss = s->keeper;
     struct err err;
 
+    settle_reason(s);
+    if (s->browser)
+        ss->warn_browser(s->browser);
     ev_timer_stop(ss->loop, &s->timer);
     control_close(s->control);
     s->control = NULL;
@@ -71,16 +85,21 @@ static void enter_gone(struct session *s)
     struct sessions *ss = s->keeper;
     struct err err;
 
+    settle_reason(s);
     ev_timer_stop(ss->loop, &s->timer);
     control_close(s->control);
     s->control = NULL;
-    if (s->browser)
+    if (s->browser) {
+        ss->warn_browser(s->browser);
         ss->release_browser(s->browser);
+    }
     s->browser = NULL;
     session_table_remove(&ss->table, s);
     log_audit(s->name, s->actor, "session is gone, reason %s, code %d, %llu frames, %lld s old",
               s->reason ? hold_reason_name(s->reason) : "none", s->code, (unsigned long long)s->frames,
               (long long)((time_wall_ms() - s->started_wall_ms) / 1000));
+    if (!s->unwanted && !s->found)
+        ended_add(&ss->ended, s, time_mono_ms());
     err_set(&err, ERR_INTERNAL, 0, "the session could not be started");
     sessions_tell(&s->creators, s, &err);
     sessions_tell(&s->enders, s, NULL);
@@ -187,6 +206,41 @@ static void end_unused(struct sessions *ss, const char *actor)
     }
 }
 
+/* A session without its agent is but a record of it: it goes when somebody needs its place. False: there is none. */
+static bool end_a_record(struct sessions *ss)
+{
+    struct session *oldest = NULL;
+    uint32_t i;
+
+    for (i = 0; i < ss->table.slots; i++) {
+        struct session *s = session_table_at(&ss->table, i);
+
+        if (s && s->reason && !s->browser && !session_is_leaving(s) &&
+            (!oldest || s->started_wall_ms < oldest->started_wall_ms))
+            oldest = s;
+    }
+    if (oldest)
+        sessions_end(ss, oldest, HOLD_REASON_STOPPED, NULL);
+    return oldest != NULL;
+}
+
+/* Does more come free in a moment than others wait for already? */
+static bool place_is_coming(const struct sessions *ss)
+{
+    const struct list *l;
+    int64_t coming = 0;
+    uint32_t i;
+
+    for (i = 0; i < ss->table.slots; i++) {
+        const struct session *s = session_table_at(&ss->table, i);
+
+        coming += s && session_is_leaving(s);
+    }
+    for (l = ss->pending.next; l != &ss->pending; l = l->next)
+        coming--;
+    return coming > 0;
+}
+
 /* 1 there is room, 0 there will be when what ends now is gone, -1 there is none. */
 static int find_room(struct sessions *ss, const struct create_request *r, struct err *err)
 {
@@ -203,6 +257,8 @@ static int find_room(struct sessions *ss, const struct create_request *r, struct
         end_unused(ss, r->actor);
         return 0;
     }
+    if (place_is_coming(ss) || end_a_record(ss))
+        return 0;
     ss->metrics.limits[METRICS_CAPACITY]++;
     return err_set(err, ERR_LIMIT, 0, "All %u places of the service are taken, try again in a moment", ss->slots.count);
 }
@@ -271,6 +327,16 @@ struct session *sessions_find(const struct sessions *ss, const struct id *id, co
     return NULL;
 }
 
+int sessions_describe(const struct sessions *ss, const struct id *id, const char *actor, struct rpc_session *ret,
+                      struct err *err)
+{
+    const struct session *s = sessions_find(ss, id, actor, err);
+
+    if (s)
+        session_describe(s, ret);
+    return s || ended_find(&ss->ended, id, actor, time_mono_ms(), ret) ? 0 : -1;
+}
+
 void sessions_end(struct sessions *ss, struct session *s, enum hold_reason reason, struct waiter *w)
 {
     (void)ss;
@@ -280,6 +346,7 @@ void sessions_end(struct sessions *ss, struct session *s, enum hold_reason reaso
         return;
     s->ending = true;
     log_audit(s->name, s->actor, "session is ended, reason %s", hold_reason_name(reason));
+    s->asked = reason;
     /* Somebody may be listening who should learn why. Else there is nothing to wait for. */
     if (s->control && (s->browser || s->phase < HOLD_READY) && control_end(s->control, reason) == 0)
         sessions_set_timer(s, END_PATIENCE);
@@ -336,7 +403,8 @@ int sessions_init(struct sessions *ss, struct ev_loop *loop, const struct config
     uint32_t slots = (uint32_t)config->max_sessions;
     int len;
 
-    *ss = (struct sessions){ .loop = loop, .config = config, .adopting = true, .release_browser = forget_browser };
+    *ss = (struct sessions){ .loop = loop, .config = config, .adopting = true };
+    ss->warn_browser = ss->release_browser = forget_browser;
     list_init(&ss->pending);
     list_init(&ss->dead);
     ev_prepare_init(&ss->reaper, on_prepare);
@@ -344,7 +412,7 @@ int sessions_init(struct sessions *ss, struct ev_loop *loop, const struct config
     len = snprintf(ss->launcher_path, sizeof(ss->launcher_path), "%s/launcher.sock", config->runtime_dir);
     if (len < 0 || (size_t)len >= sizeof(ss->launcher_path))
         return err_set(err, ERR_INTERNAL, 0, "the runtime directory %s has too long a name", config->runtime_dir);
-    if (session_table_init(&ss->table, slots) < 0 || slots_init(&ss->slots, slots) < 0) {
+    if (session_table_init(&ss->table, slots) < 0 || slots_init(&ss->slots, slots) < 0 || ended_init(&ss->ended) < 0) {
         sessions_release(ss);
         return err_nomem(err);
     }
@@ -393,4 +461,5 @@ void sessions_release(struct sessions *ss)
     ev_prepare_stop(ss->loop, &ss->reaper);
     session_table_release(&ss->table);
     slots_release(&ss->slots);
+    ended_release(&ss->ended);
 }

@@ -10,6 +10,7 @@
 
 #include "shared/base/err.h"
 #include "shared/config/config.h"
+#include "supervisor/ended.h"
 #include "supervisor/launch_client.h"
 #include "supervisor/metrics.h"
 #include "supervisor/selftest.h"
@@ -46,8 +47,12 @@ struct sessions {
     bool adopting;       /* no inventory of the launcher was complete yet: unknown sessions are ours from before */
     struct list pending; /* create requests that wait until their owner's former sessions are gone */
     struct list dead;    /* sessions without memory of their own any more but ours, freed between two events */
+    struct ended ended;  /* what became of the others */
     struct ev_prepare reaper;
-    void (*release_browser)(struct browser *b); /* its session is gone: close it, forget the session */
+    /* About the browser of a session: its end has begun, the session's reason is final; then it is gone: close it,
+     * forget the session. */
+    void (*warn_browser)(struct browser *b);
+    void (*release_browser)(struct browser *b);
 };
 
 int sessions_init(struct sessions *ss, struct ev_loop *loop, const struct config *config, struct err *err);
@@ -60,7 +65,8 @@ bool sessions_settled(const struct sessions *ss);
 void waiter_init(struct waiter *w, void (*done)(struct waiter *w, struct session *s, const struct err *err));
 void waiter_cancel(struct waiter *w); /* never called again; a start that nobody waits for is undone */
 
-/* Answers through r->waiter, perhaps at once. The owner's detached sessions make room first. */
+/* Answers through r->waiter, perhaps at once. Room is made first by the owner's detached sessions, then by any whose
+ * agent has ended and that nobody looks at. */
 void sessions_create(struct sessions *ss, struct create_request *r);
 
 /* 0, or -1: ERR_LIMIT when this owner may have no further session now. */
@@ -68,6 +74,10 @@ int sessions_check_cap(const struct sessions *ss, const char *actor, struct err 
 
 /* A session of this actor: NULL and ERR_NOT_FOUND, the same for somebody else's and for one that never was. */
 struct session *sessions_find(const struct sessions *ss, const struct id *id, const char *actor, struct err *err);
+
+/* What is known of a session of this actor, also for a while after its end: 0, or -1 ERR_NOT_FOUND. */
+int sessions_describe(const struct sessions *ss, const struct id *id, const char *actor, struct rpc_session *ret,
+                      struct err *err);
 
 /* Begins its end; w (may be NULL) is told when nothing is left. */
 void sessions_end(struct sessions *ss, struct session *s, enum hold_reason reason, struct waiter *w);

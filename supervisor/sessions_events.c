@@ -1,4 +1,5 @@
 /* The launcher's and the holders' news, and what follows from them (sessions.h). */
+#include <signal.h>
 #include <string.h>
 
 #include "shared/base/log.h"
@@ -95,12 +96,26 @@ static void on_said(void *owner, const struct hold_event *e)
     }
 }
 
+/* The agent dies with its holder. Both have to when the launcher dies; the next one does not wait for good-byes. */
+static void lose(struct session *s)
+{
+    const struct sessions *ss = s->keeper;
+
+    if (!s->reason && !s->asked && launch_client_ready(&ss->launch)) {
+        s->reason = HOLD_REASON_SIGNALED;
+        s->code = SIGKILL;
+    } else if (!s->reason) {
+        s->reason = s->asked ? s->asked : HOLD_REASON_STOPPED;
+    }
+    session_set_state(s, SESSION_STOPPING);
+}
+
 static void on_control_lost(void *owner, const char *why)
 {
     struct session *s = owner;
 
     log_warn("session %s: its holder is lost: %s", s->name, why);
-    session_set_state(s, SESSION_STOPPING);
+    lose(s);
 }
 
 const struct control_events sessions_control_events = { on_said, on_control_lost };
@@ -161,7 +176,7 @@ static void on_holder_exited(struct session *s, int status)
     if (s->state >= SESSION_STOPPING)
         return;
     log_warn("session %s: its holder ended with wait status 0x%x", s->name, (unsigned)status);
-    session_set_state(s, SESSION_STOPPING);
+    lose(s);
 }
 
 static void on_quarantined(struct session *s)
@@ -271,6 +286,8 @@ static void on_message(void *owner, const struct launch_msg *m)
         on_quarantined(s);
     if (m->op == LAUNCH_CLEAN || m->op == LAUNCH_FAILED)
         on_slot_free(ss, session_table_at(&ss->table, m->slot));
+    else if (m->op == LAUNCH_QUARANTINED)
+        sessions_retry_pending(ss); /* that place does not come */
 }
 
 /* Holders end by themselves when the launcher dies; when only the channel broke, they are in the next inventory. */

@@ -203,6 +203,7 @@ static int start(struct supervisor *sv, struct err *err)
         return err_nomem(err);
     if (sessions_init(&sv->sessions, sv->loop, sv->config, err) < 0 || open_doors(sv, err) < 0)
         return -1;
+    sv->sessions.warn_browser = relay_session_ends;
     sv->sessions.release_browser = relay_session_gone;
     start_signals(sv);
     wait_until_settled(sv);

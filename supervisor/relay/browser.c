@@ -93,10 +93,12 @@ static void on_timer(struct ev_loop *loop, struct ev_timer *w, int revents)
         browser_refuse(b, CLOSE_AUTH, "The first frame did not come in time");
         break;
     case BROWSER_JOINING:
-        browser_refuse(b, CLOSE_UNREACHABLE, "The agent cannot be reached");
+        relay_give_up(b);
         break;
     case BROWSER_OPEN:
-        if (b->orphan)
+        if (b->lost)
+            relay_give_up(b);
+        else if (b->orphan)
             browser_refuse(b, CLOSE_UNREACHABLE, "The session is gone");
         else
             look_whether_alive(b, ev_now(loop));

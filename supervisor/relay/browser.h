@@ -80,6 +80,9 @@ struct browser {
     struct session *session; /* NULL: not joined, or gone */
     bool fresh;              /* did not say how far it got */
     bool orphan;             /* its session is gone; what is under way still comes */
+    bool lost;               /* the holder hung up without a word: perhaps its session's end explains it */
+    enum hold_reason reason; /* of the session's end; NONE: it has not ended */
+    int32_t code;
 };
 
 struct browser *browser_new(struct ws_server *server, struct lws *wsi); /* NULL: out of memory */
@@ -108,6 +111,8 @@ void relay_join(struct browser *b, struct session *s);
 void relay_leave(struct browser *b);                    /* lets go of holder and session; twice is fine */
 void relay_pull(struct browser *b);                     /* looks for the holder's next frame */
 int relay_send(struct browser *b, struct buf *message); /* a whole message, 4 bytes free in front; 0 or -1 */
+void relay_session_ends(struct browser *b);             /* why is in its session */
 void relay_session_gone(struct browser *b);
+void relay_give_up(struct browser *b); /* nothing explained the loss of the holder */
 
 #endif

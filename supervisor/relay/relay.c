@@ -11,16 +11,44 @@
 #include "supervisor/supervisor.h"
 
 #define JOIN_SECONDS 10.
+#define LOST_SECONDS .7         /* for the session's end to be known, when its holder just hung up */
 #define OPEN_SECONDS 60.        /* until the first look whether the browser lives */
 #define ORPHAN_SECONDS 300.     /* for what is under way from a session that is gone */
 #define HIGH_WATER (256u << 10) /* bytes on the way to the holder at which the browser is not read any more */
 #define LOW_WATER (64u << 10)
 #define MOST_QUEUED (HIGH_WATER + HOLD_MAX_PAYLOAD + FRAME_HEADER) /* one whole message more than the mark */
 
+void relay_give_up(struct browser *b)
+{
+    auto_buf struct buf error, text;
+
+    buf_init(&error, 256);
+    buf_init(&text, 256);
+    if (b->phase == BROWSER_CLOSING)
+        return;
+    frame_put_error(&error,
+                    b->reason ? "The session has ended: its processes were killed" : "The agent cannot be reached");
+    if (browser_queue(b, &error) < 0)
+        return;
+    if (b->reason && b->auth.wants_exit) {
+        frame_put_exit(&text, b->reason, b->code);
+        if (browser_queue(b, &text) < 0)
+            return;
+    }
+    browser_close(b, CLOSE_UNREACHABLE, NULL);
+}
+
+/* A holder that was killed hangs up here first; the news of it come a moment later. */
 static void lose_holder(struct browser *b, const char *why)
 {
     log_info("the holder's end of a conversation of %s is lost: %s", b->who.actor, why);
-    browser_refuse(b, CLOSE_UNREACHABLE, "The agent cannot be reached");
+    if (b->reason || !b->session || b->phase != BROWSER_OPEN) {
+        relay_give_up(b);
+        return;
+    }
+    peer_close(&b->holder);
+    b->lost = true;
+    browser_set_timer(b, LOST_SECONDS);
 }
 
 static void say_hello(struct browser *b, const struct hold_event *e)
@@ -144,6 +172,8 @@ int relay_send(struct browser *b, struct buf *message)
 {
     uint32_t len = (uint32_t)(message->len - sizeof(len));
 
+    if (b->lost)
+        return 0; /* nobody is there to hear it, which the browser is told in a moment */
     memcpy(message->data, &len, sizeof(len));
     /* buf keeps a NUL behind the bytes, which is the one that closes the field. */
     if (!peer_is_open(&b->holder) || peer_send(&b->holder, HOLD_SEND, message->data, message->len + 1) < 0)
@@ -198,6 +228,14 @@ void relay_leave(struct browser *b)
     if (b->session)
         sessions_detach(b->session, b);
     b->session = NULL;
+}
+
+void relay_session_ends(struct browser *b)
+{
+    b->reason = b->session->reason;
+    b->code = b->session->code;
+    if (b->lost)
+        relay_give_up(b);
 }
 
 void relay_session_gone(struct browser *b)

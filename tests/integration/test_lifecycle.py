@@ -1,6 +1,9 @@
 """Processes come and go; sessions, sockets and counts stay right."""
+import contextlib
+import datetime
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import time
@@ -85,8 +88,61 @@ def test_nobody_comes_back_and_the_session_ends(stack, diagram):
     session = stack.create(diagram("hello_minimal"))
     with stack.talk(session) as talk:
         talk.reply()
-    wait_until(lambda: stack.state(session).status == 404, 30, "the detached session is gone")
+    wait_until(lambda: stack.state(session).json()["state"] == "gone", 30, "the detached session is gone")
+    assert stack.state(session).json()["exit"] == {"reason": "stopped", "code": 0}  # its owner may still ask why
     stack.assert_clean()
+
+
+def seconds(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+def test_a_session_is_described_in_every_state(stack, diagram):
+    session = stack.create(diagram("talk_ticket_machine"))
+    first = stack.state(session).json()
+    assert set(first) == {"sessionId", "state", "startedAt", "expiresAt", "attached", "framesSent", "exit"}
+    assert first["sessionId"] == session and first["exit"] is None and first["attached"] is False
+    assert first["state"] in ("starting", "ready")
+    assert abs(seconds(first["startedAt"]) - time.time()) < 60
+    assert seconds(first["expiresAt"]) - seconds(first["startedAt"]) == 900
+    wait_until(lambda: stack.state(session).json()["state"] == "ready", 75, "the agent listens")
+    with stack.talk(session) as talk:
+        assert talk.reply() == "Tickets here. Where to?"
+        there = wait_until(lambda: (s := stack.state(session).json())["framesSent"] >= len(talk.frames) and s, 10, "frames are counted")
+        assert there["state"] == "attached" and there["attached"] is True
+    left = wait_until(lambda: (s := stack.state(session).json())["state"] == "detached" and s, 10, "the browser has left")
+    assert left["attached"] is False and left["exit"] is None and left["startedAt"] == first["startedAt"]
+    with stack.talk(session, received=0) as talk:
+        for pid in processes_of_uids(stack.uid_base, stack.uid_base + 1):
+            with contextlib.suppress(OSError):
+                if b"agent.py" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
+                    os.kill(pid, signal.SIGTERM)
+        exit_code_of(talk.ws)
+    over = wait_until(lambda: (s := stack.state(session).json())["state"] == "gone" and s, 30, "the session is over")
+    assert over["attached"] is False and over["exit"]["reason"] in ("signaled", "exited") and over["framesSent"] >= there["framesSent"]
+    assert stack.internal("DELETE", f"/sessions/{session}").status == 200  # not the backend's
+    assert stack.state(session).json()["exit"] == over["exit"]
+
+
+def holder_of(stack, uid):
+    for pid in processes_of_uids(uid, uid):
+        with contextlib.suppress(OSError):
+            if b"agentsim-holder" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0]:
+                return pid
+
+
+def test_a_killed_holder_ends_its_session_with_reason_and_a_clean_slot(stack, diagram):
+    session = stack.create(diagram("hello_minimal"))
+    with stack.talk(session, features=["exit"]) as talk:
+        talk.reply()
+        holder = next(filter(None, (holder_of(stack, stack.uid_base + n) for n in range(2))))
+        os.kill(holder, signal.SIGKILL)
+        frame = talk.until(lambda f: f.get("type") == "exit", 10)
+        assert frame == {"type": "exit", "reason": "signaled", "code": 9}
+        assert talk.frames[-2]["type"] == "error"
+        assert exit_code_of(talk.ws) == 1011
+    stack.assert_clean()
+    assert stack.state(session).json()["exit"] == {"reason": "signaled", "code": 9}
 
 
 def test_killing_every_worker_costs_nobody_a_session(stack, diagram):
@@ -135,10 +191,11 @@ def test_a_killed_supervisor_comes_back_and_finds_its_session(stack, diagram):
 
 def test_a_killed_launcher_ends_its_sessions_cleanly(stack, diagram):
     session = stack.create(diagram("hello_minimal"))
-    with stack.talk(session) as talk:
+    with stack.talk(session, features=["exit"]) as talk:
         talk.reply()
         os.kill(stack.children("agentsim-launcher")[0], signal.SIGKILL)
-        exit_code_of(talk.ws)
+        assert talk.until(lambda f: f.get("type") == "exit", 10)["reason"] == "stopped"
+        assert exit_code_of(talk.ws) in (1000, 1011)  # its holder may have been swept away before it could say good-bye
     stack.assert_clean()
     wait_until(lambda: stack.sandbox() == "ok", 60, "the sandbox is available again")
     second = wait_until(lambda: (r := stack.post("/besser_api/simulation/sessions", diagram("hello_minimal"))).status == 200

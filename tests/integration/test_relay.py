@@ -1,4 +1,5 @@
 """agentsim-supervisor between stand-ins: browsers, from the handshake to the close (HTTP contract, sections 3 and 8)."""
+import contextlib
 import json
 import os
 import socket
@@ -413,7 +414,40 @@ def test_a_holder_that_cannot_say_good_bye_is_not_waited_for_long(rig):
         started = time.monotonic()
         rig.end(session)
         assert 2 < time.monotonic() - started < 6
+        code, frames = close_code(ws)
+        assert code == 1011 and [json.loads(f)["type"] for f in frames] == ["error", "exit"]
+        assert json.loads(frames[1])["reason"] == "stopped"
+
+
+@pytest.mark.parametrize("news_first", [True, False])
+def test_a_killed_holder_is_told_with_its_reason(rig, news_first):
+    for features in (["exit"], []):
+        session, holder = rig.ready()
+        with rig.socket(session) as ws:
+            greet(ws, features=features)
+            holder.say("last words")
+            assert ws.recv(timeout=5) == "last words"
+            for end in (holder.control, holder.attached) if news_first else (holder.attached, holder.control):
+                with contextlib.suppress(OSError):  # the rig's launcher may have been told to stop it already
+                    end.shutdown(socket.SHUT_RDWR)
+            started = time.monotonic()
+            code, frames = close_code(ws)
+            assert code == 1011 and time.monotonic() - started < 5
+            frames = [json.loads(f) for f in frames]
+            assert frames[0]["type"] == "error"
+            assert frames[1:] == ([{"type": "exit", "reason": "signaled", "code": 9}] if features else [])
+        wait_until(lambda: rig.is_gone(session))
+        assert rig.info(session)["reason"] == "signaled"
+
+
+def test_a_conversation_lost_without_its_session_can_be_taken_up_again(rig):
+    session, holder = rig.ready()
+    with rig.socket(session) as ws:
+        greet(ws, features=["exit"])
+        holder.attached.shutdown(socket.SHUT_RDWR)
         assert refused(ws) == 1011
+    with rig.socket(session) as ws:
+        assert greet(ws, received=0) == {"type": "auth_ok", "resumed": True, "from": 1}
 
 
 @pytest.mark.parametrize("kind, payload", [

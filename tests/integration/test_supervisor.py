@@ -1,6 +1,7 @@
 """agentsim-supervisor between stand-ins: workers, the launcher, holders, and our own restarts."""
 import json
 import os
+import select
 import signal
 import struct
 import threading
@@ -143,6 +144,54 @@ def test_an_agent_that_ends_is_reported_until_its_holder_is_done(rig):
     assert (info["reason"], info["code"]) == ("signaled", 9)
     send_message(holder.control, rig_module.DONE)
     wait_until(lambda: rig.is_gone(session))
+    info = rig.info(session)  # and after it, to its owner
+    assert (info["state"], info["reason"], info["code"], info["attached"]) == ("GONE", "signaled", 9, False)
+    assert failure(rig, rig_module.INFO, session.bytes + text("ip:192.0.2.7")).kind == rig_module.NOT_FOUND
+    for kind in (rig_module.OPEN, rig_module.END):
+        assert failure(rig, kind, session.bytes + text(ME)).kind == rig_module.NOT_FOUND
+
+
+def test_what_its_owner_ended_is_not_remembered(rig):
+    session, _ = rig.ready()
+    rig.end(session)
+    assert failure(rig, rig_module.INFO, session.bytes + text(ME)).kind == rig_module.NOT_FOUND
+
+
+def test_a_session_without_its_agent_makes_room_for_others(rig):
+    ended, holder = rig.ready("ip:192.0.2.1")
+    others = [rig.create(f"ip:192.0.2.{n}") for n in (2, 3, 4)]
+    assert failure(rig, rig_module.CREATE, uuid.uuid4().bytes + text(ME) + u32(0)).kind == rig_module.LIMIT
+    holder.end(rig_module.EXITED, 3, done=False)
+    wait_until(lambda: rig.info(ended, "ip:192.0.2.1")["reason"])
+    new = rig.create()
+    info = rig.info(ended, "ip:192.0.2.1")
+    assert (info["state"], info["reason"], info["code"]) == ("GONE", "exited", 3)
+    assert all(rig.info(s, f"ip:192.0.2.{n}")["state"] == "STARTING" for n, s in enumerate(others, 2))
+    assert rig.info(new)["state"] == "STARTING"
+
+
+def test_who_comes_while_a_place_is_cleared_waits_for_it(rig):
+    sessions = [rig.ready(f"ip:192.0.2.{n}")[0] for n in range(4)]
+    slot = rig.info(sessions[0], "ip:192.0.2.0")["slot"]
+    rig.launcher.keeps_cleaning = True
+    try:
+        ender = threading.Thread(target=lambda: rig.end(sessions[0], "ip:192.0.2.0"))
+        ender.start()
+        wait_until(lambda: slot in rig.launcher.stops)
+        asking = [rig.connect() for _ in range(2)]
+        for sock in asking:
+            send_message(sock, rig_module.CREATE, uuid.uuid4().bytes + text(ME) + u32(0))
+        told = select.select(asking, [], [], 10)[0]
+        assert len(told) == 1 and rig_module.recv_message(told[0])[0] == rig_module.ERROR  # one place is no two
+    finally:
+        rig.launcher.keeps_cleaning = False
+    rig.launcher._stop(slot)
+    waiting = next(sock for sock in asking if sock not in told)
+    answer = rig_module.recv_message(waiting, [])
+    assert answer[0] == rig_module.CREATED, answer
+    ender.join(10)
+    for sock in asking:
+        sock.close()
 
 
 @pytest.mark.parametrize("kind, payload", [

@@ -460,10 +460,9 @@ class Rig:
 
     def is_gone(self, session, actor="ip:127.0.0.1"):
         try:
-            self.info(session, actor)
+            return self.info(session, actor)["state"] == "GONE"
         except Failed as failed:
             return failed.kind == NOT_FOUND
-        return False
 
     def end(self, session, actor="ip:127.0.0.1"):
         self.ask(END, session.bytes + text(actor), OK)
