@@ -309,7 +309,7 @@ def test_a_machine_that_stopped_is_cleaned_before_the_first_start():
         everybody = [stack.keeper.pid, *tree(stack.keeper.pid)]
         everybody += of_sessions(stack, "")
         kill(*everybody, number=signal.SIGSTOP)  # a machine that stops gives nobody time for a last step
-        kill(*everybody)
+        kill(*reversed(everybody))  # the keeper last: its end wakes the others up
         stack.keeper.wait()
         kill(*of_sessions(stack, ""))
         wait_until(lambda: not of_sessions(stack, ""), 20, "nothing runs")
