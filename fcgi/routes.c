@@ -15,6 +15,7 @@ const struct route routes[] = {
     { METHOD_GET, SURFACE_PUBLIC, SIMULATION "/sessions/{id}/files", handle_files, 0, "files of a session" },
     { METHOD_GET, SURFACE_PUBLIC, SIMULATION "/sessions/{id}/files/{path*}", handle_file, 0, "one file of a session" },
     { METHOD_GET, SURFACE_PUBLIC, SIMULATION "/sessions/{id}/archive", handle_archive, 0, "all files of a session" },
+    { METHOD_GET, SURFACE_PUBLIC, SIMULATION "/sessions/{id}/transcript", handle_transcript, 0, "what was said" },
     { METHOD_POST, SURFACE_PUBLIC, "/besser_api/generate-output", handle_generate, BODY, "the program of a diagram" },
     { METHOD_POST, SURFACE_PUBLIC, "/besser_api/validate-diagram", handle_validate_diagram, BODY, "check a diagram" },
 

@@ -18,9 +18,8 @@
 
 /* ---- the connection ---- */
 
-/* Asks the session's holder: 0 and a link that is to be released, or -1 and rp holds the answer. */
-static int ask(struct worker *w, const struct id *id, const char *actor, enum hold_type type, const struct buf *payload,
-               struct holder_link *ret, struct reply *rp)
+int session_ask(struct worker *w, const struct id *id, const char *actor, enum hold_type type,
+                const struct buf *payload, struct holder_link *ret, struct reply *rp)
 {
     struct err err;
     int fd;
@@ -131,7 +130,7 @@ void files_list(struct worker *w, const struct id *id, const char *actor, struct
     buf_init(&l.files, LISTING_MAX + (4u << 20));
     buf_init(&l.directories, 8u << 20);
     wire_put_u64(&payload, SHOWN_MAX);
-    if (ask(w, id, actor, HOLD_LIST, &payload, &link, rp) < 0)
+    if (session_ask(w, id, actor, HOLD_LIST, &payload, &link, rp) < 0)
         return;
     if (collect(&link, &l, &err) < 0)
         reply_err(rp, &err);
@@ -213,7 +212,7 @@ void handle_file(struct worker *w, struct request *rq, struct reply *rp)
         return;
     }
     wire_put_str(&payload, path);
-    if (ask(w, &id, actor, HOLD_READ, &payload, &link, rp) < 0)
+    if (session_ask(w, &id, actor, HOLD_READ, &payload, &link, rp) < 0)
         return;
     pass_on(&link, path, rp);
     holder_link_release(&link);
@@ -308,7 +307,7 @@ void handle_archive(struct worker *w, struct request *rq, struct reply *rp)
     struct err err;
     struct id id;
 
-    if (session_identify(w, rq, rp, &id, actor) < 0 || ask(w, &id, actor, HOLD_WALK, NULL, &link, rp) < 0)
+    if (session_identify(w, rq, rp, &id, actor) < 0 || session_ask(w, &id, actor, HOLD_WALK, NULL, &link, rp) < 0)
         return;
     id_format(&id, text);
     (void)snprintf(name, sizeof(name), "session-%.8s.zip", text);

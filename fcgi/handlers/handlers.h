@@ -7,6 +7,7 @@
 #include "fcgi/route.h"
 #include "fcgi/worker.h"
 #include "shared/generate/compile.h"
+#include "shared/ipc/hold.h"
 
 /* public */
 void handle_health(struct worker *w, struct request *rq, struct reply *rp);
@@ -18,6 +19,7 @@ void handle_session_show(struct worker *w, struct request *rq, struct reply *rp)
 void handle_session_end(struct worker *w, struct request *rq, struct reply *rp);
 void handle_files(struct worker *w, struct request *rq, struct reply *rp);
 void handle_file(struct worker *w, struct request *rq, struct reply *rp);
+void handle_transcript(struct worker *w, struct request *rq, struct reply *rp);
 void handle_archive(struct worker *w, struct request *rq, struct reply *rp);
 void handle_generate(struct worker *w, struct request *rq, struct reply *rp);
 void handle_validate_diagram(struct worker *w, struct request *rq, struct reply *rp);
@@ -86,7 +88,15 @@ void bundle_wipe_config(struct bundle *b);
 /* Port that a session is compiled for, before its slot is known. */
 uint16_t start_port(const struct config *c);
 
-/* fcgi/handlers/files.c: the listing, once access is settled. */
+/* fcgi/handlers/files.c */
+
+struct holder_link; /* holder.h */
+
+/* Asks the session's holder: 0 and a link that is to be released, or -1 and rp holds the answer. */
+int session_ask(struct worker *w, const struct id *id, const char *actor, enum hold_type type,
+                const struct buf *payload, struct holder_link *ret, struct reply *rp);
+
+/* The listing, once access is settled. */
 void files_list(struct worker *w, const struct id *id, const char *actor, struct reply *rp);
 
 #endif

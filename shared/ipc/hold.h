@@ -4,6 +4,7 @@
  *   bundle   a worker's, once: the program, then "started" or "failed"
  *   attach   the supervisor's, one per browser: frames out, frames in, back-pressure by not reading
  *   files    a worker's: listing and downloads
+ *   transcript  a worker's: what was said in the session
  *   probe    the supervisor's, at its start: can this holder build the sandbox? No session follows.
  * Anything unexpected ends that connection, never the session. Fields are listed in wire order (wire.h). */
 #ifndef IPC_HOLD_H
@@ -61,9 +62,17 @@ enum hold_type {
     HOLD_DATA,  /* bytes: part of the file asked for, or of the entry just named */
     HOLD_LAST,  /* u8 truncated (limits of count or size cut the listing): end of the answer */
 
+    /* transcript: worker -> holder */
+    HOLD_TRANSCRIPT = 104, /* nothing: one request per connection */
+    /* transcript: holder -> worker */
+    HOLD_SAID,     /* u8 enum hold_said, u64 ms since the session began, bytes text of the frame: one each, in order */
+    HOLD_SAID_ALL, /* u64 wall ms of the beginning, u64 frames that were not kept after those: the end of the answer */
+
     HOLD_PROBE = 128, /* nothing: builds the sandbox once around a program that only checks it */
     HOLD_PROBED,      /* u8 ok, str reason (the failing step, the kernel's words, the likely cure) */
 };
+
+enum hold_said { HOLD_SAID_BROWSER, HOLD_SAID_AGENT };
 
 enum hold_entry { HOLD_ENTRY_FILE, HOLD_ENTRY_DIR };
 

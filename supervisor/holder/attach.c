@@ -3,6 +3,7 @@
 
 #include "shared/base/log.h"
 #include "shared/base/mem.h"
+#include "shared/base/time.h"
 #include "supervisor/holder/holder.h"
 
 #define OUT_HIGH ((size_t)256 << 10)            /* bytes on their way to the supervisor */
@@ -90,6 +91,7 @@ static int on_send(struct conn *c, struct wire_in *in)
         return 0;
     if (agent_ws_send(&h->ws, data, len) < 0)
         return -1;
+    transcript_add(&h->transcript, HOLD_SAID_BROWSER, time_mono_ms(), data, len);
     c->paused = agent_ws_is_full(&h->ws);
     return 0;
 }

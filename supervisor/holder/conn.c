@@ -26,6 +26,8 @@ static const struct conn_role *role_for(uint16_t type)
     case HOLD_READ:
     case HOLD_WALK:
         return &files_role;
+    case HOLD_TRANSCRIPT:
+        return &transcript_role;
     case HOLD_PROBE:
         return &probe_role;
     default:

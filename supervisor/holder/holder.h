@@ -21,6 +21,7 @@
 #include "supervisor/holder/agent_ws.h"
 #include "supervisor/holder/journal.h"
 #include "supervisor/holder/lines.h"
+#include "supervisor/holder/transcript.h"
 #include "supervisor/holder/way_out.h"
 #include "supervisor/sandbox/facts.h"
 #include "supervisor/sandbox/spawn.h"
@@ -102,6 +103,7 @@ struct holder {
     struct conn *conns, *dead, *control, *attach;
     struct bundle bundle;
     struct journal journal;
+    struct transcript transcript;
     struct lines lines;
     struct buf tail;      /* newest output while STARTING, for the error frame */
     uint64_t told_frames; /* in the last HOLD_PHASE */
@@ -127,7 +129,7 @@ void conn_fail(struct conn *c, const struct err *err);                  /* HOLD_
 bool conn_peer_gone(const struct conn *c);
 
 /* Roles, by their first message. */
-extern const struct conn_role control_role, bundle_role, attach_role, files_role, probe_role;
+extern const struct conn_role control_role, bundle_role, attach_role, files_role, transcript_role, probe_role;
 
 /* control.c: news for the supervisor; nothing when none is connected. */
 void control_phase(struct holder *h);

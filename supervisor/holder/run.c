@@ -104,6 +104,7 @@ static void release(struct holder *h)
     agent_release(h);
     agent_ws_release(&h->ws);
     journal_release(&h->journal);
+    transcript_release(&h->transcript);
     lines_release(&h->lines);
     buf_release(&h->tail);
     strv_release(&h->bundle.extra);

@@ -167,6 +167,7 @@ static void on_message(void *arg, const char *data, size_t len)
 {
     struct holder *h = arg;
 
+    transcript_add(&h->transcript, HOLD_SAID_AGENT, time_mono_ms(), data, len);
     if (journal_add(&h->journal, data, len) < 0) {
         log_error("no memory for a frame: the session ends");
         session_end(h, HOLD_REASON_STOPPED);
@@ -469,6 +470,7 @@ void session_init(struct holder *h)
     };
 
     journal_init(&h->journal, (size_t)h->config.replay_bytes);
+    transcript_init(&h->transcript, (size_t)h->config.replay_bytes, time_mono_ms(), (uint64_t)time_wall_ms());
     lines_init(&h->lines);
     buf_init(&h->tail, TAIL_MAX);
     agent_init(h);

@@ -485,7 +485,7 @@ static void sessions_of_others_do_not_exist(void **state)
     const struct fake_plan plan = {
         .refuse = { [RPC_INFO] = ERR_NOT_FOUND, [RPC_OPEN] = ERR_NOT_FOUND, [RPC_END] = ERR_NOT_FOUND }
     };
-    static const char *const paths[] = { "", "/files", "/files/a", "/archive" };
+    static const char *const paths[] = { "", "/files", "/files/a", "/archive", "/transcript" };
     struct scene s;
     size_t i;
 
@@ -499,7 +499,7 @@ static void sessions_of_others_do_not_exist(void **state)
     }
     expect(&s, "DELETE", SESSIONS "/" ID, NULL, NULL, 404, "{\"detail\":\"There is no such session\"}");
     expect(&s, "DELETE", "/sessions/" ID, NULL, TOKEN, 200, "{\"ok\":true}");
-    close_scene(&s, "IOOOEE");
+    close_scene(&s, "IOOOOEE");
 }
 
 static void files_are_listed_shown_and_packed(void **state)
