@@ -84,7 +84,7 @@ int chat_session_start(struct chat_session *s, const cJSON *request, struct err 
     if (status == 200)
         return take_id(s, &answer, err);
     http_error_text(status, &answer, said, sizeof(said));
-    return err_set(err, ERR_BAD_REQUEST, 0, "%s%s", said, cure(status));
+    return err_set(err, status == 429 ? ERR_LIMIT : ERR_BAD_REQUEST, 0, "%s%s", said, cure(status));
 }
 
 int chat_session_end(const struct chat_session *s, struct err *err)
@@ -100,6 +100,30 @@ int chat_session_end(const struct chat_session *s, struct err *err)
         return -1;
     r.url = url.data;
     return http_ask(&r, &status, &answer, err);
+}
+
+int chat_session_state(const struct chat_session *s, char *out, size_t size, bool *ret_ended, struct err *err)
+{
+    struct http_request r = { .method = "GET", .session = s->sign_in };
+    auto_buf struct buf url, answer;
+    char path[ID_TEXT_LEN + 2];
+    const char *state;
+    long status = 0;
+    cJSON *body;
+
+    buf_init(&answer, HTTP_ANSWER_MAX);
+    (void)snprintf(path, sizeof(path), "/%s", s->id);
+    if (make_url(&url, s, path, err) < 0)
+        return -1;
+    r.url = url.data;
+    if (http_ask(&r, &status, &answer, err) < 0)
+        return -1;
+    body = answer.len ? cJSON_ParseWithLength(answer.data, answer.len) : NULL;
+    state = cJSON_GetStringValue(json_get(body, "state"));
+    (void)snprintf(out, size, "%s", state ? state : "");
+    *ret_ended = status != 200 || cJSON_IsObject(json_get(body, "exit"));
+    cJSON_Delete(body);
+    return 0;
 }
 
 int chat_add_credentials(cJSON *request, struct err *err)

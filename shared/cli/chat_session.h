@@ -3,6 +3,8 @@
 #define CLI_CHAT_SESSION_H
 
 #include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "shared/base/err.h"
 #include "shared/base/id.h"
@@ -13,9 +15,12 @@ struct chat_session {
     char id[ID_TEXT_LEN + 1];
 };
 
-/* POST of the request: 0 and s->id, or -1 and err with the service's own sentence. */
+/* POST of the request: 0 and s->id, or -1 and err with the service's own sentence (ERR_LIMIT: later it may work). */
 int chat_session_start(struct chat_session *s, const cJSON *request, struct err *err);
 int chat_session_end(const struct chat_session *s, struct err *err); /* 0 also when it was gone */
+
+/* Its state ("ready") into out, of size bytes: 0, or -1 and err. *ret_ended: its agent has ended. */
+int chat_session_state(const struct chat_session *s, char *out, size_t size, bool *ret_ended, struct err *err);
 
 /* Adds the credentials of our environment (OPENAI_API_KEY and so on) to the request. 0, -1 out of memory. */
 int chat_add_credentials(cJSON *request, struct err *err);

@@ -1,46 +1,84 @@
 """A drawn agent talks: every recorded conversation and the examples, through nginx, with the real runtime."""
 import concurrent.futures
 import json
+import os
 import pathlib
+import subprocess
+import tempfile
+from xml.etree import ElementTree
 
 import pytest
 
-from tests.support import converse
-from tests.support.stack import wait_until
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPTS = sorted((ROOT / "tests" / "fixtures" / "conversations").glob("*.json"))
-AUTH = '{"type": "auth", "githubSession": ""}'
 SETTINGS = {"AGENT_SIMULATOR_MAX_SESSIONS": "4", "AGENT_SIMULATOR_MAX_SESSIONS_PER_ACTOR": "4"}
-
-# Replies of a GUI need the GUI's model in the program, which the compiler does not write yet.
-NEEDS_GUI_MODELS = {"talk_form", "talk_gui_filter"}
+AGENTSIM = ROOT / os.environ.get("AGENTSIM_BUILD", "build") / "bin" / "agentsim"
 
 
-def play(stack, scenario, request):
-    session = stack.create(request)
-    try:
-        wait_until(lambda: stack.state(session).json()["state"] not in ("NEW", "STARTING"), 75, "the agent is ready")
-        return converse.play(f"ws://127.0.0.1:{stack.port}/besser_api/simulation/{session}/ws", scenario, AUTH)
-    finally:
-        assert stack.end(session).status == 200
+def replay(stack, *words):
+    """`agentsim test`: (exit status, {name: failure or None}, what it printed)."""
+    with tempfile.NamedTemporaryFile(suffix=".xml") as report:
+        done = subprocess.run([AGENTSIM, "test", "--url", f"http://127.0.0.1:{stack.port}", "--junit", report.name, *map(str, words)],
+                              capture_output=True, text=True, timeout=600)
+        text = pathlib.Path(report.name).read_text(encoding="utf-8")
+    cases = ElementTree.fromstring(text).findall("./testsuite/testcase") if text else []
+    return done.returncode, {c.get("name"): c.findtext("failure") for c in cases}, done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")
-def outcomes(stack, diagram):
+def outcomes(stack):
     """All conversations, four at a time: they mostly wait."""
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        jobs = {}
-        for path in SCRIPTS:
-            scenario = json.loads(path.read_text(encoding="utf-8"))
-            if path.stem not in NEEDS_GUI_MODELS:
-                jobs[path.stem] = pool.submit(play, stack, scenario, diagram(scenario["diagram"]))
-        yield jobs
+        yield {path.stem: pool.submit(replay, stack, path) for path in SCRIPTS}
 
 
-@pytest.mark.parametrize("name", [p.stem for p in SCRIPTS if p.stem not in NEEDS_GUI_MODELS])
+@pytest.mark.parametrize("name", [p.stem for p in SCRIPTS])
 def test_recorded_conversation(outcomes, name):
-    assert outcomes[name].result() is None
+    status, cases, printed = outcomes[name].result()
+    assert (status, cases) == (0, {name: None}), printed
+
+
+def test_a_conversation_that_goes_otherwise_is_a_failure_with_both_sides(stack, tmp_path):
+    scenario = json.loads((SCRIPTS[0].parent / "talk_ticket_machine.json").read_text(encoding="utf-8"))
+    scenario["steps"][0]["expect"][0]["message"] = "Something <else> & \"more\""
+    (tmp_path / "changed.json").write_text(json.dumps(scenario), encoding="utf-8")
+    diagram = ROOT / "tests" / "fixtures" / "diagrams" / "talk_ticket_machine.json"
+    status, cases, printed = replay(stack, "--diagram", diagram, tmp_path / "changed.json")
+    assert status == 1 and "0 passed, 1 failed" in printed and "FAIL step 1 (on connecting)" in printed
+    failure = cases["talk_ticket_machine"]
+    assert "frame 1 has another message" in failure and 'Something <else> & ' in failure and "Tickets here. Where to?" in failure
+
+
+def test_a_transcript_of_a_session_replays(stack, diagram, tmp_path):
+    session = stack.create(diagram("talk_ticket_machine"))
+    with stack.talk(session) as talk:
+        assert talk.reply() == "Tickets here. Where to?"
+        talk.say("Delft")
+        talk.ws.send(json.dumps({"action": "user_message", "message": "single"}))  # at once: nothing is heard in between
+        for _ in range(2):
+            talk.reply()
+        said = [f for f in talk.frames if "action" in f]
+        answer = stack.get(f"/besser_api/simulation/sessions/{session}/transcript")
+    assert stack.end(session).status == 200
+    assert answer.status == 200 and answer.headers["Content-Disposition"].startswith("attachment")
+    script = answer.json()
+    heard = [f for step in script["steps"] for f in step["expect"]]
+    assert [(f["action"], f["message"]) for f in heard] == [(f["action"], f["message"]) for f in said]
+    assert [step["send"]["message"] for step in script["steps"] if "send" in step] == ["Delft", "single"]
+    times = [x["at_s"] for step in script["steps"] for x in ([step] if "send" in step else []) + step["expect"]]
+    assert times == sorted(times) and "cut" not in script and script["recordedAt"].endswith("Z")
+    path = tmp_path / "transcript.json"
+    path.write_bytes(answer.body)
+    status, _, printed = replay(stack, "--diagram", ROOT / "tests" / "fixtures" / "diagrams" / "talk_ticket_machine.json", path)
+    assert status == 0, printed
+    assert replay(stack, path)[0] == 2  # it does not say whose conversation it is
+
+
+def test_a_transcript_is_its_owners(stack, diagram):
+    session = stack.create_program("import time\ntime.sleep(100)\n")
+    assert stack.get(f"/besser_api/simulation/sessions/{session}/transcript").status == 404
+    assert stack.get("/besser_api/simulation/sessions/x/transcript").status == 400
+    stack.internal("DELETE", f"/sessions/{session}")
 
 
 def test_example_bike_rental(stack, diagram):
