@@ -1,5 +1,6 @@
 #include "fcgi/access.h"
 
+#include "fcgi/supervisor.h"
 #include "shared/base/str.h"
 
 int access_token(const struct config *c, const struct request *rq, struct err *err)
@@ -11,12 +12,15 @@ int access_token(const struct config *c, const struct request *rq, struct err *e
     return 0;
 }
 
-int access_actor(const struct config *c, const struct request *rq, char ret[RPC_ACTOR_MAX + 1], struct err *err)
+int access_actor(const struct config *c, const char *supervisor_socket, const struct request *rq,
+                 char ret[RPC_ACTOR_MAX + 1], struct err *err)
 {
+    const char *session = request_param(rq, "HTTP_X_GITHUB_SESSION");
+
     if (c->require_auth) {
-        if (!*request_param(rq, "HTTP_X_GITHUB_SESSION"))
+        if (!*session)
             return err_set(err, ERR_AUTH, 0, "Sign in with GitHub to use the agent simulator");
-        return err_set(err, ERR_AUTH, 0, "The GitHub session is unknown or has expired, sign in again");
+        return supervisor_signin_check(supervisor_socket, session, ret, err);
     }
     actor_from_address(request_param(rq, "REMOTE_ADDR"), ret);
     return 0;

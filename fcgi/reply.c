@@ -15,6 +15,7 @@ static const struct {
     const char *reason;
 } reasons[] = {
     { 200, "OK" },
+    { 302, "Found" },
     { 307, "Temporary Redirect" },
     { 400, "Bad Request" },
     { 401, "Unauthorized" },

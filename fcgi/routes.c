@@ -2,6 +2,7 @@
 #include "shared/base/mem.h"
 
 #define SIMULATION "/besser_api/simulation"
+#define GITHUB "/besser_api/github/auth"
 #define BODY REQUEST_BODY_MAX
 
 const struct route routes[] = {
@@ -18,6 +19,10 @@ const struct route routes[] = {
     { METHOD_GET, SURFACE_PUBLIC, SIMULATION "/sessions/{id}/transcript", handle_transcript, 0, "what was said" },
     { METHOD_POST, SURFACE_PUBLIC, "/besser_api/generate-output", handle_generate, BODY, "the program of a diagram" },
     { METHOD_POST, SURFACE_PUBLIC, "/besser_api/validate-diagram", handle_validate_diagram, BODY, "check a diagram" },
+    { METHOD_GET, SURFACE_PUBLIC, GITHUB "/login", handle_github_login, 0, "sign in with GitHub" },
+    { METHOD_GET, SURFACE_PUBLIC, GITHUB "/callback", handle_github_callback, 0, "where GitHub sends the browser" },
+    { METHOD_GET, SURFACE_PUBLIC, GITHUB "/status", handle_github_status, 0, "who is signed in" },
+    { METHOD_POST, SURFACE_PUBLIC, GITHUB "/logout", handle_github_logout, 0, "sign out" },
 
     { METHOD_GET, SURFACE_INTERNAL, "/health", handle_internal_health, 0, "state of the service" },
     { METHOD_GET, SURFACE_INTERNAL, "/healthz", handle_healthz, 0, "is a worker alive" },

@@ -150,3 +150,101 @@ int supervisor_end(const char *socket, const struct id *id, const char *actor, s
     put_session(&request, id, actor);
     return call(socket, RPC_END, &request, END_MS, RPC_OK, &answer, NULL, err);
 }
+
+/* ---- sign-ins ---- */
+
+static int put_hash(struct buf *request, const char *secret, struct err *err)
+{
+    struct signin_hash h;
+
+    if (signin_hash_of(secret, &h) < 0)
+        return err_set(err, ERR_AUTH, 0, "The GitHub session is unknown or has expired, sign in again");
+    wire_put_bytes(request, h.b, SIGNIN_HASH);
+    return 0;
+}
+
+/* second, text, more: NULL where the request has none. */
+static int call_signin(const char *socket, enum rpc_type type, const char *first, const char *second, const char *text,
+                       const char *more, struct err *err)
+{
+    auto_buf struct buf request;
+    auto_buf struct buf answer;
+
+    buf_init(&request, RPC_MAX_PAYLOAD);
+    buf_init(&answer, RPC_MAX_PAYLOAD);
+    if (put_hash(&request, first, err) < 0 || (second && put_hash(&request, second, err) < 0))
+        return -1;
+    if (text)
+        wire_put_str(&request, text);
+    if (more)
+        wire_put_str(&request, more);
+    return call(socket, type, &request, QUICK_MS, RPC_OK, &answer, NULL, err);
+}
+
+int supervisor_signin_begin(const char *socket, const char *state, const char *browser, const char *actor,
+                            struct err *err)
+{
+    return call_signin(socket, RPC_SIGNIN_BEGIN, state, browser, actor, NULL, err);
+}
+
+int supervisor_signin_take(const char *socket, const char *state, const char *browser, struct err *err)
+{
+    return call_signin(socket, RPC_SIGNIN_TAKE, state, browser, NULL, NULL, err);
+}
+
+int supervisor_signin_make(const char *socket, const char *state, const char *session, const char *login,
+                           const char *avatar, struct err *err)
+{
+    return call_signin(socket, RPC_SIGNIN_MAKE, state, session, login, avatar, err);
+}
+
+void supervisor_signin_give_up(const char *socket, const char *state)
+{
+    struct err err;
+
+    if (call_signin(socket, RPC_SIGNIN_GIVE_UP, state, NULL, NULL, NULL, &err) < 0)
+        log_warn("sign-in: %s", err.msg);
+}
+
+int supervisor_signin_end(const char *socket, const char *session, struct err *err)
+{
+    if (!signin_secret_valid(session))
+        return 0; /* nobody is signed in with that */
+    return call_signin(socket, RPC_SIGNIN_END, session, NULL, NULL, NULL, err);
+}
+
+int supervisor_signin_show(const char *socket, const char *session, struct buf *answer, struct rpc_signin *ret,
+                           struct err *err)
+{
+    struct rpc_signin user;
+    auto_buf struct buf request;
+    struct wire_in in;
+
+    buf_init(&request, RPC_MAX_PAYLOAD);
+    if (put_hash(&request, session, err) < 0 ||
+        call(socket, RPC_SIGNIN_SHOW, &request, QUICK_MS, RPC_SIGNIN, answer, NULL, err) < 0)
+        return -1;
+    wire_start(&in, answer->data, answer->len);
+    user.login = wire_get_str(&in, SIGNIN_LOGIN_MAX);
+    user.avatar = wire_get_str(&in, SIGNIN_AVATAR_MAX);
+    user.expires_wall_ms = wire_get_u64(&in);
+    if (wire_end(&in) < 0)
+        return malformed(err);
+    *ret = user;
+    return 0;
+}
+
+int supervisor_signin_check(const char *socket, const char *session, char ret_actor[RPC_ACTOR_MAX + 1], struct err *err)
+{
+    auto_buf struct buf answer;
+    struct rpc_signin user;
+    struct signin_hash h;
+
+    buf_init(&answer, RPC_MAX_PAYLOAD);
+    if (supervisor_signin_show(socket, session, &answer, &user, err) < 0)
+        return -1;
+    if (signin_hash_of(session, &h) < 0)
+        return err_nomem(err);
+    signin_actor(&h, ret_actor);
+    return 0;
+}

@@ -9,6 +9,7 @@
 #include "shared/base/err.h"
 #include "shared/base/id.h"
 #include "shared/ipc/rpc.h"
+#include "shared/ipc/signin.h"
 
 /* socket: path of supervisor.sock. flags: enum rpc_admit. */
 int supervisor_admit(const char *socket, const char *actor, uint32_t flags, struct err *err);
@@ -31,5 +32,19 @@ int supervisor_open(const char *socket, const struct id *id, const char *actor, 
 
 /* Returns once nothing of the session is left. */
 int supervisor_end(const char *socket, const struct id *id, const char *actor, struct err *err);
+
+/* Sign-ins; secrets are texts of signin.h and go out as their digests only. One without the form of a secret is
+ * ERR_AUTH. take: ERR_AUTH or ERR_LIMIT as signins.h says. check: that a session is known, and whom it counts as. */
+int supervisor_signin_begin(const char *socket, const char *state, const char *browser, const char *actor,
+                            struct err *err);
+int supervisor_signin_take(const char *socket, const char *state, const char *browser, struct err *err);
+int supervisor_signin_make(const char *socket, const char *state, const char *session, const char *login,
+                           const char *avatar, struct err *err);
+void supervisor_signin_give_up(const char *socket, const char *state); /* the supervisor does it alone after a while */
+int supervisor_signin_show(const char *socket, const char *session, struct buf *answer, struct rpc_signin *ret,
+                           struct err *err);
+int supervisor_signin_end(const char *socket, const char *session, struct err *err);
+int supervisor_signin_check(const char *socket, const char *session, char ret_actor[RPC_ACTOR_MAX + 1],
+                            struct err *err);
 
 #endif

@@ -16,9 +16,21 @@ static const struct {
     enum rpc_type type;
     const char *name;
 } rpc_names[] = {
-    { RPC_ADMIT, "admit" }, { RPC_CREATE, "create" }, { RPC_INFO, "info" }, { RPC_OPEN, "open" },
-    { RPC_END, "end" },     { RPC_HEALTH, "health" }, { RPC_LIST, "list" }, { RPC_METRICS, "metrics" },
-    { RPC_DRAIN, "drain" }, { RPC_RELOAD, "reload" },
+    { RPC_ADMIT, "admit" },
+    { RPC_CREATE, "create" },
+    { RPC_INFO, "info" },
+    { RPC_OPEN, "open" },
+    { RPC_END, "end" },
+    { RPC_HEALTH, "health" },
+    { RPC_LIST, "list" },
+    { RPC_METRICS, "metrics" },
+    { RPC_DRAIN, "drain" },
+    { RPC_RELOAD, "reload" },
+    { RPC_SIGNIN_BEGIN, "signin_begin" },
+    { RPC_SIGNIN_TAKE, "signin_take" },
+    { RPC_SIGNIN_MAKE, "signin_make" },
+    { RPC_SIGNIN_SHOW, "signin_show" },
+    { RPC_SIGNIN_END, "signin_end" },
 };
 
 /* Rows of one number each. */

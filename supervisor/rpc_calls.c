@@ -287,6 +287,19 @@ void supervisor_answered(void *owner, enum rpc_type type, double seconds)
         metrics_observe(&sv->sessions.metrics.rpc[type], seconds);
 }
 
+/* Who signs out cannot reach what was started any more, so it must not go on. */
+static void end_sessions_of(struct supervisor *sv, const struct signin_hash *signin)
+{
+    char actor[RPC_ACTOR_MAX + 1];
+    struct session *s, *next;
+
+    signin_actor(signin, actor);
+    for (s = session_table_first_of(&sv->sessions.table, actor); s; s = next) {
+        next = session_table_next_of(s);
+        sessions_end(&sv->sessions, s, HOLD_REASON_STOPPED, NULL);
+    }
+}
+
 static const struct {
     enum rpc_type type;
     void (*run)(struct rpc_conn *c, const struct rpc_request *r);
@@ -308,5 +321,9 @@ void supervisor_call(struct rpc_conn *c, const struct rpc_request *r)
         rpc_answer_error(c, &err);
     } else if (i < ARRAY_LEN(calls)) {
         calls[i].run(c, r);
+    } else {
+        if (r->type == RPC_SIGNIN_END)
+            end_sessions_of(supervisor_of(c), &r->hashes[0]);
+        signin_desk_call(&supervisor_of(c)->signins, c, r);
     }
 }

@@ -1,32 +1,53 @@
 #include "supervisor/rpc_request.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "shared/base/mem.h"
 #include "shared/ipc/wire.h"
 
 static const struct {
     enum rpc_type type;
-    bool id, actor, has_flags;
+    bool id;
+    unsigned hashes;
+    bool actor, has_flags;
     uint32_t flags; /* known ones */
+    bool user;      /* login and avatar */
 } kinds[] = {
-    { RPC_ADMIT, false, true, true, RPC_ADMIT_RATE | RPC_ADMIT_CAP },
-    { RPC_CREATE, true, true, true, RPC_CREATE_INTERNAL },
-    { RPC_INFO, true, true, false, 0 },
-    { RPC_OPEN, true, true, false, 0 },
-    { RPC_END, true, true, false, 0 },
-    { RPC_HEALTH, false, false, false, 0 },
-    { RPC_LIST, false, false, false, 0 },
-    { RPC_METRICS, false, false, false, 0 },
-    { RPC_DRAIN, false, false, true, RPC_DRAIN_ON },
-    { RPC_RELOAD, false, false, false, 0 },
+    { RPC_ADMIT, false, 0, true, true, RPC_ADMIT_RATE | RPC_ADMIT_CAP, false },
+    { RPC_CREATE, true, 0, true, true, RPC_CREATE_INTERNAL, false },
+    { RPC_INFO, true, 0, true, false, 0, false },
+    { RPC_OPEN, true, 0, true, false, 0, false },
+    { RPC_END, true, 0, true, false, 0, false },
+    { RPC_HEALTH, false, 0, false, false, 0, false },
+    { RPC_LIST, false, 0, false, false, 0, false },
+    { RPC_SIGNIN_BEGIN, false, 2, true, false, 0, false },
+    { RPC_SIGNIN_TAKE, false, 2, false, false, 0, false },
+    { RPC_SIGNIN_MAKE, false, 2, false, false, 0, true },
+    { RPC_SIGNIN_GIVE_UP, false, 1, false, false, 0, false },
+    { RPC_SIGNIN_SHOW, false, 1, false, false, 0, false },
+    { RPC_SIGNIN_END, false, 1, false, false, 0, false },
+    { RPC_METRICS, false, 0, false, false, 0, false },
+    { RPC_DRAIN, false, 0, false, true, RPC_DRAIN_ON, false },
+    { RPC_RELOAD, false, 0, false, false, 0, false },
 };
+
+static void get_hash(struct wire_in *in, struct signin_hash *ret)
+{
+    size_t len;
+    const void *bytes = wire_get_bytes(in, SIGNIN_HASH, &len);
+
+    if (in->bad || len != SIGNIN_HASH)
+        in->bad = true;
+    else
+        memcpy(ret->b, bytes, SIGNIN_HASH);
+}
 
 int rpc_request_parse(uint16_t type, const void *payload, size_t len, struct rpc_request *ret, struct err *err)
 {
-    struct rpc_request r = { .type = (enum rpc_type)type, .actor = "" };
+    struct rpc_request r = { .type = (enum rpc_type)type, .actor = "", .login = "", .avatar = "" };
     struct wire_in in;
-    size_t i;
+    size_t i, h;
 
     for (i = 0; i < ARRAY_LEN(kinds) && kinds[i].type != type; i++)
         ;
@@ -35,10 +56,16 @@ int rpc_request_parse(uint16_t type, const void *payload, size_t len, struct rpc
     wire_start(&in, payload, len);
     if (kinds[i].id)
         wire_get_id(&in, &r.id);
+    for (h = 0; h < kinds[i].hashes; h++)
+        get_hash(&in, &r.hashes[h]);
     if (kinds[i].actor)
         r.actor = wire_get_str(&in, RPC_ACTOR_MAX);
     if (kinds[i].has_flags)
         r.flags = wire_get_u32(&in);
+    if (kinds[i].user) {
+        r.login = wire_get_str(&in, SIGNIN_LOGIN_MAX);
+        r.avatar = wire_get_str(&in, SIGNIN_AVATAR_MAX);
+    }
     if (wire_end(&in) < 0 || (kinds[i].actor && !r.actor[0]) || (r.flags & ~kinds[i].flags))
         return err_set(err, ERR_BAD_REQUEST, 0, "malformed request of type %u", type);
     *ret = r;

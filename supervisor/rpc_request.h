@@ -9,12 +9,15 @@
 #include "shared/base/err.h"
 #include "shared/base/id.h"
 #include "shared/ipc/rpc.h"
+#include "shared/ipc/signin.h"
 
 struct rpc_request {
     enum rpc_type type;
-    struct id id;      /* zero where the type has none */
-    const char *actor; /* borrowed from the message, "" where the type has none, else never empty */
-    uint32_t flags;    /* known ones only */
+    struct id id;                 /* zero where the type has none */
+    const char *actor;            /* borrowed from the message, "" where the type has none, else never empty */
+    uint32_t flags;               /* known ones only */
+    struct signin_hash hashes[2]; /* in wire order, zero where the type has fewer */
+    const char *login, *avatar;   /* borrowed, "" where the type has none */
 };
 
 /* 0, or -1 (ERR_BAD_REQUEST) when the type is no request or the fields are not its. */

@@ -201,7 +201,8 @@ static int start(struct supervisor *sv, struct err *err)
     sv->quota = quota_new(&rule);
     if (!sv->quota)
         return err_nomem(err);
-    if (sessions_init(&sv->sessions, sv->loop, sv->config, err) < 0 || open_doors(sv, err) < 0)
+    if (signin_desk_open(&sv->signins, sv->loop, sv->config, err) < 0 ||
+        sessions_init(&sv->sessions, sv->loop, sv->config, err) < 0 || open_doors(sv, err) < 0)
         return -1;
     sv->sessions.warn_browser = relay_session_ends;
     sv->sessions.release_browser = relay_session_gone;
@@ -220,6 +221,7 @@ static void release(struct supervisor *sv)
     ws_server_free(sv->ws);
     rpc_server_release(&sv->rpc);
     sessions_release(&sv->sessions);
+    signin_desk_release(&sv->signins);
     quota_free(sv->quota);
     ev_timer_stop(sv->loop, &sv->drain);
     ev_timer_stop(sv->loop, &sv->settle);

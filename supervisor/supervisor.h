@@ -11,6 +11,7 @@
 #include "supervisor/quota.h"
 #include "supervisor/rpc_server.h"
 #include "supervisor/sessions.h"
+#include "supervisor/signin_desk.h"
 
 struct ws_server;
 
@@ -21,6 +22,7 @@ struct supervisor {
     int64_t started_ms;      /* monotonic */
     struct sessions sessions;
     struct quota *quota;
+    struct signin_desk signins;
     struct rpc_server rpc;
     struct ws_server *ws;
     struct ev_signal stop[2]; /* SIGTERM, SIGINT */

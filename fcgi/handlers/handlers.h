@@ -23,6 +23,10 @@ void handle_transcript(struct worker *w, struct request *rq, struct reply *rp);
 void handle_archive(struct worker *w, struct request *rq, struct reply *rp);
 void handle_generate(struct worker *w, struct request *rq, struct reply *rp);
 void handle_validate_diagram(struct worker *w, struct request *rq, struct reply *rp);
+void handle_github_login(struct worker *w, struct request *rq, struct reply *rp);
+void handle_github_callback(struct worker *w, struct request *rq, struct reply *rp);
+void handle_github_status(struct worker *w, struct request *rq, struct reply *rp);
+void handle_github_logout(struct worker *w, struct request *rq, struct reply *rp);
 
 /* internal */
 void handle_internal_create(struct worker *w, struct request *rq, struct reply *rp);

@@ -14,7 +14,7 @@ void handle_limits(struct worker *w, struct request *rq, struct reply *rp)
     char actor[RPC_ACTOR_MAX + 1];
     struct err err;
 
-    if (access_actor(c, rq, actor, &err) < 0) {
+    if (access_actor(c, w->supervisor_socket, rq, actor, &err) < 0) {
         reply_err(rp, &err);
         return;
     }

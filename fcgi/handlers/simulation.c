@@ -23,7 +23,7 @@ int simulation_open(struct worker *w, const struct request *rq, struct reply *rp
     s.body = body_parse(rq, rp, rules, ARRAY_LEN(rules), &s.nul);
     if (!s.body)
         return -1;
-    if (access_actor(w->config, rq, s.actor, &err) < 0 ||
+    if (access_actor(w->config, w->supervisor_socket, rq, s.actor, &err) < 0 ||
         supervisor_admit(w->supervisor_socket, s.actor, RPC_ADMIT_RATE, &err) < 0) {
         simulation_release(&s);
         reply_err(rp, &err);
@@ -87,7 +87,7 @@ int session_identify(struct worker *w, const struct request *rq, struct reply *r
 {
     struct err err;
 
-    if (access_actor(w->config, rq, ret_actor, &err) == 0 && request_session_id(rq, 0, ret_id, &err) == 0)
+    if (access_actor(w->config, w->supervisor_socket, rq, ret_actor, &err) == 0 && request_session_id(rq, 0, ret_id, &err) == 0)
         return 0;
     reply_err(rp, &err);
     return -1;

@@ -10,6 +10,7 @@
 
 #define VALUE_MAX 70000 /* above the longest text of the table */
 #define NOBODY 65534
+#define LEAST_KEY 32 /* characters of a key that seals files */
 
 static int set_defaults(struct config *c, struct err *err)
 {
@@ -57,6 +58,9 @@ static int check_together(const struct config *c, struct err *err)
         return err_set(err, ERR_BAD_REQUEST, 0,
                        "%sPORT_POOL_START is %lld; with %lld sessions at most %lld is possible", CONFIG_ENV_PREFIX,
                        (long long)c->port_pool_start, (long long)c->max_sessions, (long long)(65536 - c->max_sessions));
+    if (*c->signin_key && strlen(c->signin_key) < LEAST_KEY)
+        return err_set(err, ERR_BAD_REQUEST, 0, "%sSIGNIN_KEY has fewer than %d characters, which could be guessed",
+                       CONFIG_ENV_PREFIX, LEAST_KEY);
     return 0;
 }
 

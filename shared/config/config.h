@@ -29,6 +29,7 @@ struct config {
     char *cors_origins; /* comma list, "" = none */
     char *github_client_id, *github_client_secret, *github_redirect_uri, *deployment_url;
     char *github_url, *github_api_url;
+    char *signin_key; /* "" = a key file is made */
 
     /* sessions */
     int64_t session_uid_base, port_pool_start;

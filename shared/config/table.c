@@ -52,12 +52,16 @@ static const struct config_row doors[] = {
     TEXT("GITHUB_CLIENT_SECRET", CONFIG_TEXT, github_client_secret, 0, 255, "", CONFIG_SECRET,
          "Secret of that OAuth application."),
     TEXT("GITHUB_REDIRECT_URI", CONFIG_URL, github_redirect_uri, 0, 2048, "", 0,
-         "Where GitHub sends the browser after the sign-in."),
-    TEXT("DEPLOYMENT_URL", CONFIG_URL, deployment_url, 0, 2048, "", 0, "Where the browser goes once it is signed in."),
+         "Where GitHub sends the browser after the sign-in. Unset: where the OAuth application says."),
+    TEXT("DEPLOYMENT_URL", CONFIG_URL, deployment_url, 0, 2048, "", 0,
+         "Where the browser goes once it is signed in, with the session's id in the query. Unset: to the console."),
     TEXT(SIM "GITHUB_URL", CONFIG_URL, github_url, 1, 2048, "https://github.com", 0,
          "Base address of GitHub's pages (Enterprise, tests)."),
     TEXT(SIM "GITHUB_API_URL", CONFIG_URL, github_api_url, 1, 2048, "https://api.github.com", 0,
          "Base address of GitHub's API."),
+    TEXT(SIM "SIGNIN_KEY", CONFIG_TEXT, signin_key, 0, 4096, "", CONFIG_SECRET | CONFIG_RESTART,
+         "What the file of sign-ins is sealed with, at least 32 random characters. Unset: a key file in "
+         "STATE_DIR/signin."),
 };
 
 static const struct config_row sessions[] = {

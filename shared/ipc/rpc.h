@@ -25,17 +25,26 @@ enum rpc_type {
     RPC_HEALTH,    /* nothing: answer RPC_STATUS */
     RPC_LIST,      /* nothing: answer RPC_SESSIONS */
 
+    /* sign-ins (signin.h); a hash is bytes, 32 of them */
+    RPC_SIGNIN_BEGIN = 16, /* hash state, hash browser, str actor: a browser goes to GitHub */
+    RPC_SIGNIN_TAKE,       /* hash state, hash browser: it came back; the state is used up, a talk with GitHub begins */
+    RPC_SIGNIN_MAKE,       /* hash state, hash session, str login, str avatar: the talk's end, and a session */
+    RPC_SIGNIN_GIVE_UP,    /* hash state: the talk's end, without one */
+    RPC_SIGNIN_SHOW,       /* hash session: answer RPC_SIGNIN, or RPC_ERROR (ERR_AUTH) */
+    RPC_SIGNIN_END,        /* hash session: signed out; the sessions of its actor end. RPC_OK also for an unknown one */
+
     RPC_METRICS = 24, /* nothing: answer RPC_METRICS_PAGE */
     RPC_DRAIN,        /* u32 flags (enum rpc_drain): answer RPC_STATUS */
     RPC_RELOAD,       /* nothing: read the settings anew: answer RPC_OK, or RPC_ERROR and nothing has changed */
 
     /* answers */
-    RPC_OK = 64,  /* nothing */
-    RPC_ERROR,    /* u32 enum err_kind, u32 seconds to wait, str sentence (safe to show) */
-    RPC_SESSION,  /* struct rpc_session */
-    RPC_STATUS,   /* struct rpc_status */
-    RPC_SESSIONS, /* u32 count, then as many struct rpc_session */
-    RPC_CREATED,  /* u32 port that the agent has to listen on */
+    RPC_OK = 64,     /* nothing */
+    RPC_ERROR,       /* u32 enum err_kind, u32 seconds to wait, str sentence (safe to show) */
+    RPC_SESSION,     /* struct rpc_session */
+    RPC_STATUS,      /* struct rpc_status */
+    RPC_SESSIONS,    /* u32 count, then as many struct rpc_session */
+    RPC_CREATED,     /* u32 port that the agent has to listen on */
+    RPC_SIGNIN = 80, /* str login, str avatar, u64 wall clock ms of its end */
 
     RPC_METRICS_PAGE = 84, /* bytes: the page in the Prometheus text format */
 };
@@ -66,6 +75,12 @@ struct rpc_status {
     const char *egress;
     const char *cgroup;
     bool draining; /* takes no new sessions */
+};
+
+/* Answer RPC_SIGNIN, as on the wire. */
+struct rpc_signin {
+    const char *login, *avatar; /* borrowed */
+    uint64_t expires_wall_ms;
 };
 
 struct buf;

@@ -25,35 +25,37 @@ const char *keeper_socket_name(enum keeper_socket s)
     return sockets[s].name;
 }
 
-static int make_directory(const char *base, const char *below, mode_t mode, gid_t gid, struct err *err)
+static int make_directory(const char *base, const char *below, mode_t mode, uid_t uid, gid_t gid, struct err *err)
 {
     char path[PATH_MAX];
 
     (void)snprintf(path, sizeof(path), "%s%s", base, below);
     if (mkdir(path, mode) < 0 && errno != EEXIST)
         return err_set(err, ERR_INTERNAL, errno, "create %s", path);
-    if (chown(path, 0, gid) < 0 || chmod(path, mode) < 0)
+    if (chown(path, uid, gid) < 0 || chmod(path, mode) < 0)
         return err_set(err, ERR_INTERNAL, errno, "set owner and mode of %s", path);
     return 0;
 }
 
 int keeper_make_directories(const struct config *c, const struct child_user *user, struct err *err)
 {
-    /* Places below another's are passable, not readable; holders/ only for the service. */
+    /* Places below another's are passable, not readable; holders/ only for the service, signin/ its own. */
     const struct {
         const char *base, *below;
         mode_t mode;
+        uid_t uid;
         gid_t gid;
     } rows[] = {
-        { c->runtime_dir, "", 0755, 0 },
-        { c->runtime_dir, "/holders", 0710, user->gid },
-        { c->state_dir, "", 0755, 0 },
-        { c->state_dir, "/slots", 0711, 0 },
+        { c->runtime_dir, "", 0755, 0, 0 },
+        { c->runtime_dir, "/holders", 0710, 0, user->gid },
+        { c->state_dir, "", 0755, 0, 0 },
+        { c->state_dir, "/slots", 0711, 0, 0 },
+        { c->state_dir, "/signin", 0700, user->uid, user->gid },
     };
     size_t i;
 
     for (i = 0; i < ARRAY_LEN(rows); i++)
-        if (make_directory(rows[i].base, rows[i].below, rows[i].mode, rows[i].gid, err) < 0)
+        if (make_directory(rows[i].base, rows[i].below, rows[i].mode, rows[i].uid, rows[i].gid, err) < 0)
             return -1;
     return 0;
 }

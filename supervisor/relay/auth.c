@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "shared/base/mem.h"
 #include "shared/json/json.h"
 
 #define COUNT_MAX 0x1p53 /* numbers beyond it are not exact in JSON */
@@ -25,6 +26,8 @@ static int get_session(const cJSON *frame, struct auth *a, struct err *err)
     if (!cJSON_IsString(session))
         return no(err, "\"githubSession\" of the first frame must be a text");
     a->signed_in = session->valuestring[0] != '\0';
+    a->well_formed = signin_hash_of(session->valuestring, &a->signin) == 0;
+    mem_wipe(session->valuestring, strlen(session->valuestring));
     return 0;
 }
 

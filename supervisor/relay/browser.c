@@ -203,20 +203,34 @@ void browser_refuse(struct browser *b, enum close_code code, const char *message
 
 /* ---- the way in ---- */
 
+/* Whom it belongs to from now on, where a sign-in is needed: 0, or -1 and err. */
+static int identify(struct browser *b, struct err *err)
+{
+    const struct supervisor *sv = supervisor_of(b);
+
+    if (!sv->config->require_auth)
+        return 0;
+    if (!b->auth.signed_in)
+        return err_set(err, ERR_AUTH, 0, "Sign in with GitHub first");
+    if (!b->auth.well_formed)
+        return err_set(err, ERR_AUTH, 0, "The GitHub session is unknown or has expired, sign in again");
+    if (signin_desk_check(&sv->signins, &b->auth.signin, err) < 0)
+        return -1;
+    signin_actor(&b->auth.signin, b->who.actor);
+    return 0;
+}
+
 /* The contract's order: id, first frame, sign-in, rate, owner. */
 static void sign_in(struct browser *b)
 {
     struct supervisor *sv = supervisor_of(b);
     struct session *s;
     struct err err;
+    int r = auth_parse(b->in.data + LENGTH_BYTES, b->in.len - LENGTH_BYTES, &b->auth, &err);
 
-    if (auth_parse(b->in.data + LENGTH_BYTES, b->in.len - LENGTH_BYTES, &b->auth, &err) < 0) {
+    mem_wipe(b->in.data, b->in.len); /* it held the session's id */
+    if (r < 0 || identify(b, &err) < 0) {
         browser_refuse(b, CLOSE_AUTH, err.msg);
-        return;
-    }
-    if (sv->config->require_auth) { /* nobody can have signed in: there is no sign-in yet */
-        browser_refuse(b, CLOSE_AUTH,
-                       b->auth.signed_in ? "The sign-in is unknown or has expired" : "Sign in with GitHub first");
         return;
     }
     if (quota_hit(sv->quota, b->who.actor, time_mono_ms(), &err) < 0) {

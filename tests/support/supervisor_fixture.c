@@ -83,6 +83,8 @@ void fixture_open(struct fixture *f)
     f->sv.loop = ev_loop_new(EVBACKEND_EPOLL);
     f->sv.quota = quota_new(&(struct quota_rule){ 60000, 12, 100 });
     assert_true(f->sv.loop && f->sv.quota);
+    f->sv.signins = (struct signin_desk){ .loop = f->sv.loop, .table = signins_new(&signins_usual) }; /* no file */
+    assert_non_null(f->sv.signins.table);
     assert_int_equal(sessions_init(&f->sv.sessions, f->sv.loop, &f->config, &err), 0);
     rpc_server_start(&f->sv.rpc, f->sv.loop, door(f, "supervisor.sock", SOCK_STREAM), supervisor_call, &f->sv);
 }
@@ -94,6 +96,7 @@ void fixture_close(struct fixture *f)
 
     rpc_server_release(&f->sv.rpc);
     sessions_release(&f->sv.sessions);
+    signin_desk_release(&f->sv.signins);
     quota_free(f->sv.quota);
     ev_loop_destroy(f->sv.loop);
     close(f->launcher_door);

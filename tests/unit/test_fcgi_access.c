@@ -10,6 +10,8 @@
 #include "fcgi/access.h"
 #include "shared/base/mem.h"
 
+#define NOWHERE "/nonexistent/supervisor.sock"
+
 static enum err_kind token(const char *configured, const char *sent)
 {
     struct config c = { .api_token = (char *)(uintptr_t)configured };
@@ -52,12 +54,18 @@ static void the_actor_is_the_address_unless_a_sign_in_is_needed(void **state)
     struct err err;
 
     (void)state;
-    assert_int_equal(access_actor(&c, &rq, actor, &err), 0);
+    assert_int_equal(access_actor(&c, NOWHERE, &rq, actor, &err), 0);
     assert_string_equal(actor, "ip:192.0.2.9");
     c.require_auth = true;
-    assert_int_equal(access_actor(&c, &rq, actor, &err), -1);
-    assert_int_equal(err.kind, ERR_AUTH);
+    assert_int_equal(access_actor(&c, NOWHERE, &rq, actor, &err), -1);
+    assert_int_equal(err.kind, ERR_AUTH); /* no such form: nobody is asked */
     assert_null(strstr(err.msg, "abc"));
+    params[1] = (char[]){ "X=" };
+    assert_int_equal(access_actor(&c, NOWHERE, &rq, actor, &err), -1);
+    assert_int_equal(err.kind, ERR_AUTH);
+    params[1] = (char[]){ "HTTP_X_GITHUB_SESSION=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" };
+    assert_int_equal(access_actor(&c, NOWHERE, &rq, actor, &err), -1);
+    assert_int_equal(err.kind, ERR_UNAVAILABLE); /* nobody to ask: nobody gets in */
 }
 
 int main(void)

@@ -43,6 +43,25 @@ static void right_first_frames_are_understood(void **state)
     }
 }
 
+static void the_session_of_a_sign_in_is_kept_as_its_digest_only(void **state)
+{
+    static const char id[] = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+    static const char short_one[] = "{\"type\":\"auth\",\"githubSession\":\"x\"}";
+    char text[128] = "{\"type\":\"auth\",\"githubSession\":\"";
+    struct signin_hash want;
+    struct auth a;
+    struct err err;
+
+    (void)state;
+    strncat(text, id, sizeof(text) - strlen(text) - 1);
+    strncat(text, "\"}", sizeof(text) - strlen(text) - 1);
+    assert_int_equal(auth_parse(text, strlen(text), &a, &err), 0);
+    assert_int_equal(signin_hash_of(id, &want), 0);
+    assert_true(a.signed_in && a.well_formed && signin_hash_equal(&a.signin, &want));
+    assert_int_equal(auth_parse(short_one, strlen(short_one), &a, &err), 0);
+    assert_true(a.signed_in && !a.well_formed);
+}
+
 static void wrong_first_frames_are_refused_with_a_sentence(void **state)
 {
     static const char *const rows[] = {
@@ -118,6 +137,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(right_first_frames_are_understood),
+        cmocka_unit_test(the_session_of_a_sign_in_is_kept_as_its_digest_only),
         cmocka_unit_test(wrong_first_frames_are_refused_with_a_sentence),
         cmocka_unit_test(a_first_frame_may_be_as_long_as_it_may_be),
         cmocka_unit_test(without_memory_nobody_comes_in),

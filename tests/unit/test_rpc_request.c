@@ -125,12 +125,59 @@ static void a_request_cut_short_anywhere_is_refused(void **state)
     buf_release(&b);
 }
 
+static void put_signin(struct buf *b, unsigned hashes, size_t hash_len, const char *login, const char *avatar)
+{
+    uint8_t bytes[64] = { 5, 5 };
+
+    buf_init(b, 4096);
+    while (hashes--)
+        wire_put_bytes(b, bytes, hash_len);
+    if (login)
+        wire_put_str(b, login);
+    if (avatar)
+        wire_put_str(b, avatar);
+}
+
+static void sign_ins_carry_digests_of_exactly_their_size(void **state)
+{
+    static const struct {
+        uint16_t type;
+        unsigned hashes;
+        size_t hash_len;
+        const char *login, *avatar;
+        int rc;
+    } rows[] = {
+        { RPC_SIGNIN_BEGIN, 2, 32, "ip:a", NULL, 0 },  { RPC_SIGNIN_BEGIN, 2, 32, "", NULL, -1 },
+        { RPC_SIGNIN_BEGIN, 1, 32, "ip:a", NULL, -1 }, { RPC_SIGNIN_TAKE, 2, 32, NULL, NULL, 0 },
+        { RPC_SIGNIN_TAKE, 2, 31, NULL, NULL, -1 },    { RPC_SIGNIN_TAKE, 2, 33, NULL, NULL, -1 },
+        { RPC_SIGNIN_MAKE, 2, 32, "ada", "http", 0 },  { RPC_SIGNIN_MAKE, 2, 32, "ada", NULL, -1 },
+        { RPC_SIGNIN_GIVE_UP, 1, 32, NULL, NULL, 0 },  { RPC_SIGNIN_GIVE_UP, 2, 32, NULL, NULL, -1 },
+        { RPC_SIGNIN_SHOW, 1, 32, NULL, NULL, 0 },     { RPC_SIGNIN_SHOW, 1, 0, NULL, NULL, -1 },
+        { RPC_SIGNIN_END, 1, 32, NULL, NULL, 0 },      { RPC_SIGNIN_END, 0, 32, NULL, NULL, -1 },
+        { RPC_SIGNIN_END + 1, 1, 32, NULL, NULL, -1 },
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rpc_request r;
+        struct buf b;
+
+        put_signin(&b, rows[i].hashes, rows[i].hash_len, rows[i].login, rows[i].avatar);
+        assert_int_equal(parse(rows[i].type, &b, &r), rows[i].rc);
+        if (rows[i].rc == 0)
+            assert_int_equal(r.hashes[0].b[1], 5);
+        buf_release(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_request_has_exactly_its_fields),
         cmocka_unit_test(an_actor_is_bounded_and_has_no_nul),
         cmocka_unit_test(a_request_cut_short_anywhere_is_refused),
+        cmocka_unit_test(sign_ins_carry_digests_of_exactly_their_size),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
