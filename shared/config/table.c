@@ -101,10 +101,12 @@ static const struct config_row sessions[] = {
     INT(SIM "RLIMIT_NPROC", rlimit_nproc, 1, 65536, "64", "Processes and threads of an agent."),
     INT(SIM "RLIMIT_NOFILE", rlimit_nofile, 64, 1048576, "1024", "Open files of an agent."),
     FIXED(SIM "MEMORY_MB", memory_mb, 0, 1048576, "0",
-          "Memory of a session in MiB, enforced and shown; 0 is no limit."),
+          "Memory of a session in MiB, enforced and shown; 0: half of the machine's, not shown."),
     { SIM "CPU_CORES", CONFIG_REAL, AT(cpu_cores), 0, 1024, "0", NULL, CONFIG_RESTART,
       "CPU cores of a session, enforced and shown; 0 is no limit." },
-    FIXED(SIM "DISK_MB", disk_mb, 0, 1048576, "0", "Files of a session in MiB, enforced and shown; 0 is no limit."),
+    FIXED(SIM "DISK_MB", disk_mb, 0, 1048576, "0",
+          "Files of a session in MiB, enforced and shown; 0: a sixteenth of the machine's memory, 1024 at most, not "
+          "shown."),
     BOOL(SIM "QUOTA_ENABLED", quota_enabled, "false", "Shown by the limits route as editorQuotaEnabled."),
 };
 

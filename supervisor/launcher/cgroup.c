@@ -13,6 +13,7 @@
 
 #include "shared/base/io.h"
 #include "shared/base/mem.h"
+#include "supervisor/launcher/ceiling.h"
 
 #define TEXT_MAX ((size_t)4 << 20) /* mountinfo of a busy machine */
 #define TRIAL "trial"
@@ -95,7 +96,7 @@ void cgroups_find(struct cgroups *ret, const struct config *config, const char *
     struct cgroup_mounts mounts = { .n = 0 };
     size_t i;
 
-    *ret = (struct cgroups){ .config = config };
+    *ret = (struct cgroups){ .config = config, .memory_mb = ceiling_memory_mb(config, ceiling_machine_mb()) };
     (void)snprintf(usual, sizeof(usual), "%lld", (long long)config->session_uid_base);
     buf_init(&text, TEXT_MAX);
     if (io_read_file("/proc/self/mountinfo", &text, NULL) == 0 && text.data)
@@ -127,7 +128,7 @@ static void note(struct cgroups *g, int errnum, const char *what, const char *wh
 static unsigned try_limits(struct cgroups *g, const struct cgroup_tree *t, const char *dir)
 {
     struct cgroup_limit limits[CGROUP_LIMITS_MAX];
-    size_t i, n = t->backend->limits(limits, g->config, t->controllers);
+    size_t i, n = t->backend->limits(limits, g->config, g->memory_mb, t->controllers);
     unsigned left = t->controllers;
 
     for (i = 0; i < n; i++)
@@ -243,7 +244,7 @@ unsigned cgroups_controllers(const struct cgroups *g)
 static int set_limits(const struct cgroups *g, const struct cgroup_tree *t, const char *dir, struct err *err)
 {
     struct cgroup_limit limits[CGROUP_LIMITS_MAX];
-    size_t i, n = t->backend->limits(limits, g->config, t->controllers);
+    size_t i, n = t->backend->limits(limits, g->config, g->memory_mb, t->controllers);
 
     for (i = 0; i < n; i++)
         if (cgroup_put(dir, limits[i].file, limits[i].value) < 0 && !limits[i].optional)

@@ -42,8 +42,10 @@ struct cgroup_backend {
     int (*open)(const char *root, const char *dir, unsigned *controllers);
     /* Makes the group of one session, whose agent's part uid may enter: 0, or -1 with errno. */
     int (*make)(const char *group, uid_t uid, unsigned controllers);
-    /* Pure: limits as the settings want them, in the order of writing. Returns how many. */
-    size_t (*limits)(struct cgroup_limit out[CGROUP_LIMITS_MAX], const struct config *config, unsigned controllers);
+    /* Pure: limits as the settings want them, in the order of writing; memory_mb is the setting or the ceiling, 0: no
+     * limit. Returns how many. */
+    size_t (*limits)(struct cgroup_limit out[CGROUP_LIMITS_MAX], const struct config *config, int64_t memory_mb,
+                     unsigned controllers);
     void (*hold)(const char *group, bool on); /* nothing in it runs on; off: what was told to end, ends */
     int (*remove)(const char *group);         /* 0 (also: not there), or -1 with errno */
 };
@@ -61,6 +63,7 @@ struct cgroups {
     struct cgroup_tree trees[CGROUP_MOUNTS_MAX];
     size_t n;
     const struct config *config; /* borrowed */
+    int64_t memory_mb;           /* of one session; 0: no limit */
     bool swap;                   /* is bounded together with memory */
     int errnum;                  /* why there is none, or not all; 0: nothing is mounted */
     char trouble[160];           /* the same for the log; "" when all is well */

@@ -26,9 +26,10 @@ static int v1_make(const char *group, uid_t uid, unsigned controllers)
     return cgroup_mkdir(group) < 0 || chown(procs, uid, uid) < 0 ? -1 : 0;
 }
 
-static size_t v1_limits(struct cgroup_limit out[CGROUP_LIMITS_MAX], const struct config *config, unsigned controllers)
+static size_t v1_limits(struct cgroup_limit out[CGROUP_LIMITS_MAX], const struct config *config, int64_t memory_mb,
+                        unsigned controllers)
 {
-    long long bytes = (long long)config->memory_mb << 20;
+    long long bytes = (long long)memory_mb << 20;
     long long quota = (long long)(config->cpu_cores * PERIOD_US);
     size_t n = 0;
 

@@ -9,15 +9,20 @@
 #include "shared/base/log.h"
 #include "shared/base/mem.h"
 #include "shared/ipc/launch.h"
+#include "supervisor/launcher/ceiling.h"
 
 void limits_find(struct launcher *l)
 {
+    int64_t disk_mb = ceiling_disk_mb(&l->config, ceiling_machine_mb());
     struct err err = { 0 };
 
     cgroups_find(&l->cgroups, &l->config, NULL);
-    if (!l->config.disk_mb || disks_mount(&l->disks, l->config.state_dir, l->n, l->config.disk_mb, &err) == 0)
+    if (disks_mount(&l->disks, l->config.state_dir, l->n, disk_mb, &err) == 0)
         return;
-    log_warn("AGENT_SIMULATOR_DISK_MB is not enforced: %s", err.msg);
+    if (l->config.disk_mb)
+        log_warn("AGENT_SIMULATOR_DISK_MB is not enforced: %s", err.msg);
+    else
+        log_warn("an agent may fill the disk of %s: %s", l->config.state_dir, err.msg);
 }
 
 uint32_t limits_why(int errnum)
@@ -85,14 +90,12 @@ static void try_disks(struct launcher *l, struct err *err)
 {
     char dir[] = "/tmp/agentsim-limits-XXXXXX", path[64];
 
-    if (!l->config.disk_mb)
-        return;
     if (!mkdtemp(dir)) {
         err_set(err, ERR_UNAVAILABLE, errno, "%s", dir);
         return;
     }
     (void)snprintf(path, sizeof(path), "%s/disks", dir);
-    if (disks_mount(&l->disks, dir, 1, l->config.disk_mb, err) == 0)
+    if (disks_mount(&l->disks, dir, 1, ceiling_disk_mb(&l->config, ceiling_machine_mb()), err) == 0)
         (void)umount2(path, MNT_DETACH);
     (void)rmdir(path);
     (void)rmdir(dir);

@@ -10,7 +10,7 @@ import tempfile
 import pytest
 
 from tests.support import wire
-from tests.support.cgroups import Group, groups_of, path_of, trees
+from tests.support.cgroups import Group, groups_of, machine, path_of, read_only_trees, trees, without_trees
 from tests.support.stack import wait_until
 from tests.support.wire import Slots
 
@@ -20,19 +20,6 @@ NOT_MOUNTED, READ_ONLY = 1 << 16, 1 << 17
 
 FIVE = ["setpriv", "--bounding-set=-all,+setuid,+setgid,+kill,+chown,+dac_override"]
 AGENT = "import time\nprint('up', flush=True)\ntime.sleep(600)\n"
-
-
-def machine(script):
-    """A command line that makes the machine so and then becomes what follows it."""
-    return ["unshare", "--mount", "--propagation", "slave", "sh", "-ec", f'{script}\nexec "$@"', "sh"]
-
-
-def without_trees():
-    return machine("\n".join(f"umount {tree}" for _, _, tree in reversed(trees())))
-
-
-def read_only_trees():
-    return machine("\n".join(f"mount -o remount,bind,ro {tree}" for _, _, tree in trees()))
 
 
 @pytest.fixture
@@ -89,6 +76,19 @@ def test_this_machine_gives_everything():
         assert not files.exists()
 
 
+def test_a_session_without_settings_has_ceilings():
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
+    text = "import os\nst = os.statvfs('.')\nprint('DISK', st.f_blocks * st.f_frsize >> 20, st.f_files, flush=True)\n" + AGENT
+    with Slots(UID) as slots:
+        holder, _ = start_agent(slots, text=text)
+        assert Group("memory", UID, 0).memory_limit() >> 20 == max(256, total // 2)
+        with holder.attach() as browser:
+            line = next(f["line"] for f in browser.find(lambda f: "DISK" in f.get("line", "")) if "DISK" in f.get("line", ""))
+        size, files = map(int, line.split()[1:])
+        assert size == max(128, min(1024, total // 16)) and files == size * 64
+        slots.stop(0)
+
+
 def test_version_2_by_itself_holds_and_kills(unified):
     with Slots(UID, wrapper=version_2_only()) as slots:
         assert slots.limits & (V1 | V2 | KILL) == V2 | KILL
@@ -115,7 +115,7 @@ def test_version_2_leaves_nothing_when_its_launcher_is_killed(unified):
                          ids=["not mounted", "read-only"])
 def test_without_control_groups_sessions_run_and_it_says_why(wrapper, why):
     with Slots(UID, wrapper=wrapper(), AGENT_SIMULATOR_MEMORY_MB="300") as slots:
-        assert slots.limits == why
+        assert slots.limits == why | DISK, "which needs none"
         assert "set but not enforced: memory" in slots.log.read_text()
         start_agent(slots)
         slots.stop(0)

@@ -149,7 +149,7 @@ def sibling(stack):
     with attached(stack, session, "SIBLING ") as lines:
         info = json.loads(lines[-1].removeprefix("SIBLING "))
         info["session"], info["slot"] = session, slot_of(stack, session)
-        info["work"] = str(stack.state_dir / "slots" / str(info["slot"]) / "work")
+        info["work"] = str(stack.slot_dir(info["slot"]) / "work")
         info["pids"] = pids_of(stack, info["uid"])
         yield info
     stack.internal("DELETE", f"/sessions/{session}")
@@ -190,7 +190,7 @@ def facts(stack, net, sibling):
         "calls": numbers_of_calls(), "newest": 450, "machine": platform.machine(), "sibling": {k: sibling[k] for k in ("udp", "uid", "work")},
         "pids": sibling["pids"], "abstract": f"agentsim-test-{os.getpid()}", "ports": [stack.port, stack.internal_port],
         "sockets": [str(p) for p in stack.runtime_dir.rglob("*") if p.is_socket()],
-        "directories": [str(p) for p in (stack.dir, stack.state_dir, stack.runtime_dir, stack.state_dir / "slots", sibling["work"])],
+        "directories": [str(p) for p in (stack.dir, stack.state_dir, stack.runtime_dir, stack.state_dir / "slots", stack.state_dir / "disks", sibling["work"])],
         "addresses": ["11.77.0.1", "10.77.0.1", "11.77.0.2", "169.254.169.254", "2a11:77::1", "fd77::2", "192.0.2.1"],
         "own_files": [f"{name}.py" for name in ("kit", *AREAS)], "python": os.path.realpath(python.parent) + "/" + python.name,
         "large_file": str(large), "proc": sorted(p.name for p in pathlib.Path("/proc").iterdir() if p.is_file()),
@@ -207,7 +207,7 @@ def attacker(stack, net, sibling, bag, wrecked, facts):
     uid = uid_of_slot(stack, slot)
     assert len(processes_of_uids(uid, uid)) >= 7
     assert stack.internal("DELETE", f"/sessions/{earlier}").status == 200
-    left = {"processes": processes_of_uids(uid, uid), "directory": (stack.state_dir / "slots" / str(slot)).exists(),
+    left = {"processes": processes_of_uids(uid, uid), "directory": stack.slot_dir(slot).exists(),
             "socket": (stack.runtime_dir / "holders" / f"{slot}.sock").exists()}
     with socket.socket(socket.AF_UNIX) as abstract:
         abstract.bind("\0" + facts["abstract"])

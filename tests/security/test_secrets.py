@@ -76,8 +76,10 @@ def test_credentials_in_the_log(stack, attacker, bag):
 @stopped_by("only in the session's own directory, which ends with it")
 def test_credentials_in_files(stack, attacker, bag):
     """find credentials in the state and runtime directories, besides the session's own"""
-    own = {stack.state_dir / "slots" / str(who["slot"]) for who in (attacker, bag)}
-    for top in (stack.state_dir, stack.runtime_dir):
+    own = {stack.slot_dir(who["slot"]) for who in (attacker, bag)}
+    disks = next(iter(own)).parent.parent
+    assert disks.name == "disks" and all((d / "work").is_dir() for d in own)
+    for top in (stack.state_dir, stack.runtime_dir, disks):
         for path in top.rglob("*"):
             if path.is_file() and not path.is_symlink() and not own & set(path.parents):
                 assert not any(s in path.read_bytes() for s in SECRETS), path
@@ -99,12 +101,20 @@ def test_core_dumps_of_the_service(stack, attacker, sibling):
         assert core == ["0", "0"] or core[0] == "0" or os.stat(f"/proc/{pid}/environ").st_uid == 0 != user_of(pid), (read(pid, "comm"), core)
 
 
-def as_session_user(uid, function):
+def enter_mounts(pid):
+    """Where the disks of the sessions are mounted."""
+    with open(f"/proc/{pid}/ns/mnt") as namespace:
+        assert ctypes.CDLL(None).setns(namespace.fileno(), 0x20000) == 0
+
+
+def as_session_user(uid, function, mounts_of=None):
     """What function() says in a process of the machine that has a session's user: as if the sandbox were not there."""
     receive, send = os.pipe()
     child = os.fork()
     if child == 0:
         try:
+            if mounts_of:
+                enter_mounts(mounts_of)
             os.setgroups([])
             os.setresgid(uid, uid, uid)
             os.setresuid(uid, uid, uid)
@@ -170,9 +180,12 @@ def test_sockets_for_a_session_user(stack, attacker, sibling):
 @stopped_by("even without the sandbox: modes of directories")
 def test_files_for_a_session_user(stack, attacker, sibling, bag):
     """as a session's user outside of every sandbox: list the slots, read the files of siblings, replace programs and settings"""
-    slots = stack.state_dir / "slots"
-    lists = [str(p) for p in (slots, stack.runtime_dir / "holders", slots / str(sibling["slot"]), slots / str(bag["slot"]))]
-    files = [str(slots / str(sibling["slot"]) / "work" / "agent.py"), str(slots / str(bag["slot"]) / "work" / "config.yaml")]
+    slots, launcher = stack.state_dir / "slots", stack.children("agentsim-launcher")[0]
+    disks = {who["slot"]: stack.state_dir / "disks" / str(who["slot"]) / str(who["slot"]) for who in (sibling, bag)}
+    lists = [str(p) for p in (slots, stack.state_dir / "disks", stack.runtime_dir / "holders", *disks.values(),
+                              *(d.parent for d in disks.values()), f"/proc/{launcher}/root/tmp")]
+    files = [str(disks[sibling["slot"]] / "work" / "agent.py"), str(disks[bag["slot"]] / "work" / "config.yaml")]
+    assert all(os.path.exists(f"/proc/{launcher}/root{path}") for path in files), "they are there"
     places = [str(p / "x") for p in (stack.state_dir, slots, stack.runtime_dir, stack.bin, stack.dir, stack.dir / "nginx")]
     assert as_session_user(attacker["uid"], lambda: refused(os.listdir, lists, PermissionError) + refused(open, files, PermissionError) +
-                           refused(os.mkdir, places, PermissionError)) == "[]"
+                           refused(os.mkdir, places, PermissionError), mounts_of=launcher) == "[]"

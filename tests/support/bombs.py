@@ -76,7 +76,7 @@ class Agent:
         return reason, int(code)
 
     def slot(self):
-        found = re.search(rf"session {self.session}: starting in slot (\d+)", self.stack.log_text())
+        found = re.search(rf"session={self.session}[^\n]* session starts in slot (\d+)", self.stack.log_text())
         return int(found[1])
 
     def group(self, controller):

@@ -77,3 +77,16 @@ def path_of(pid, controller):
         if number == "0":
             unified = path
     return unified
+
+
+def machine(script):
+    """A command line that makes the machine so and then becomes what follows it."""
+    return ["unshare", "--mount", "--propagation", "slave", "sh", "-ec", f'{script}\nexec "$@"', "sh"]
+
+
+def without_trees():
+    return machine("\n".join(f"umount {tree}" for _, _, tree in reversed(trees())))
+
+
+def read_only_trees():
+    return machine("\n".join(f"mount -o remount,bind,ro {tree}" for _, _, tree in trees()))

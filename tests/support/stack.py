@@ -301,13 +301,20 @@ class Stack:
         """With a session of create_program, whose owner is the backend."""
         return Conversation(self.internal_socket(session))
 
+    def slot_dir(self, slot):
+        """Where a slot's directory is: with disks, in the launcher's own mount namespace."""
+        for launcher in self.children("agentsim-launcher"):
+            disk = pathlib.Path(f"/proc/{launcher}/root{self.state_dir}/disks/{slot}")
+            if os.path.ismount(disk):
+                return disk / str(slot)
+        return self.state_dir / "slots" / str(slot)
+
     def leftovers(self):
         """What a stack without sessions must not have: processes of session UIDs, slot directories, sockets."""
-        slots = self.state_dir / "slots"
         holders = self.runtime_dir / "holders"
         return {
             "processes": processes_of_uids(self.uid_base, self.uid_base + self.max_sessions),
-            "directories": sorted(os.listdir(slots)) if slots.exists() else [],
+            "directories": [slot for slot in range(self.max_sessions) if self.slot_dir(slot).exists()],
             "sockets": sorted(os.listdir(holders)) if holders.exists() else [],
         }
 

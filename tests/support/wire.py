@@ -257,7 +257,7 @@ class Holder:
     def __init__(self, slots, slot, session, pid):
         self.slots, self.slot, self.session, self.pid = slots, slot, session, pid
         self.path = slots.runtime / "holders" / f"{slot}.sock"
-        self.dir = slots.state / "slots" / str(slot)
+        self.dir = slots.slot_dir(slot)
         self.uid = slots.uid_base + slot
 
     def connect(self):
@@ -414,10 +414,16 @@ class Slots:
         self.send(STOP, slot)
         self.until(CLEAN, slot, timeout)
 
+    def slot_dir(self, slot):
+        """Where a slot's directory is: with disks, in the launcher's own mount namespace."""
+        disk = pathlib.Path(f"/proc/{self.process.pid}/root{self.state}/disks/{slot}")
+        return disk / str(slot) if os.path.ismount(disk) else self.state / "slots" / str(slot)
+
     def left_over(self):
         """What a clean service does not have: processes of its session users, slots' directories, sockets."""
         return (alive(self.uid_base, self.uid_base + 39)
                 + sorted(map(str, (self.state / "slots").glob("*")))
+                + sorted(map(str, pathlib.Path(f"/proc/{self.process.pid}/root{self.state}/disks").glob("*/*")))
                 + sorted(map(str, (self.runtime / "holders").glob("*"))))
 
     def kill(self):

@@ -28,7 +28,7 @@ static void check_limits(const struct cgroup_backend *b, const struct config *c,
                          const char *const *rows)
 {
     struct cgroup_limit limits[CGROUP_LIMITS_MAX];
-    size_t i, n = b->limits(limits, c, controllers);
+    size_t i, n = b->limits(limits, c, c->memory_mb, controllers);
 
     for (i = 0; i < n; i++) {
         char text[128];
@@ -93,7 +93,7 @@ static void swap_may_be_missing_and_nothing_else(void **state)
 
     (void)state;
     for (k = 0; k < ARRAY_LEN(both); k++) {
-        n = both[k]->limits(limits, &all_set, ALL);
+        n = both[k]->limits(limits, &all_set, all_set.memory_mb, ALL);
         for (i = 0; i < n; i++)
             assert_int_equal(limits[i].optional, strcmp(limits[i].file, both[k]->swap) == 0);
     }
