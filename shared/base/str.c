@@ -74,15 +74,30 @@ size_t utf8_encode(uint32_t cp, char *out)
     return 4;
 }
 
+static size_t ascii_run(const char *s, size_t len)
+{
+    const uint64_t high = UINT64_C(0x8080808080808080);
+    uint64_t word;
+    size_t i = 0;
+
+    for (; len - i >= sizeof(word); i += sizeof(word)) {
+        memcpy(&word, s + i, sizeof(word));
+        if (word & high)
+            break;
+    }
+    while (i < len && (unsigned char)s[i] < 0x80)
+        i++;
+    return i;
+}
+
 bool utf8_valid(const char *s, size_t len)
 {
     size_t i = 0, width;
 
     while (i < len) {
-        if ((unsigned char)s[i] < 0x80) {
-            i++;
-            continue;
-        }
+        i += ascii_run(s + i, len - i);
+        if (i == len)
+            break;
         if (utf8_decode(s + i, len - i, &width) < 0)
             return false;
         i += width;

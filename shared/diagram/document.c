@@ -39,21 +39,36 @@ static enum element_type type_of(const cJSON *node)
 
 static bool is_plain_key(const char *s)
 {
-    size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+    size_t n = 0;
 
+    while ((s[n] >= 'a' && s[n] <= 'z') || (s[n] >= 'A' && s[n] <= 'Z') || (s[n] >= '0' && s[n] <= '9') ||
+           s[n] == '_' || s[n] == '-')
+        n++;
     return n && !s[n] && n <= SHOWN_MAX;
+}
+
+/* Appends as much as there is room for. Every element gets a path, most of them for nothing: no snprintf. */
+static void add(struct path_text *out, size_t *len, const char *s)
+{
+    size_t n = strlen(s), room = sizeof(out->text) - 1 - *len;
+
+    n = n < room ? n : room;
+    memcpy(out->text + *len, s, n);
+    *len += n;
+    out->text[*len] = '\0';
 }
 
 const char *document_path(struct path_text *out, const char *map, const char *id, const char *member)
 {
-    const char *dot = member ? "." : "";
+    bool plain = is_plain_key(id);
+    size_t len = 0;
 
-    if (!member)
-        member = "";
-    if (is_plain_key(id))
-        snprintf(out->text, sizeof(out->text), "%s.%s%s%s", map, id, dot, member);
-    else
-        snprintf(out->text, sizeof(out->text), "%s[\"%s\"]%s%s", map, SHOWN(id), dot, member);
+    add(out, &len, map);
+    add(out, &len, plain ? "." : "[\"");
+    add(out, &len, plain ? id : SHOWN(id));
+    add(out, &len, plain ? "" : "\"]");
+    add(out, &len, member ? "." : "");
+    add(out, &len, member ? member : "");
     return out->text;
 }
 
@@ -129,10 +144,11 @@ static int check_ends(const cJSON *relationships, struct findings *f)
     size_t i;
 
     for (c = relationships ? relationships->child : NULL; c; c = c->next) {
-        document_path(&where, "model.relationships", c->string, NULL);
-        if (!cJSON_IsObject(c))
+        if (!cJSON_IsObject(c)) {
+            document_path(&where, "model.relationships", c->string, NULL);
             return finding_add(f, FINDING_ERROR, 0, where.text, "Relationship \"%s\" must be an object (%s)",
                                SHOWN(c->string), where.text);
+        }
         for (i = 0; i < ARRAY_LEN(ends); i++) {
             end = json_get(c, ends[i]);
             if (!end || cJSON_IsNull(end) || cJSON_IsObject(end))
@@ -247,21 +263,20 @@ bool document_uses_custom_code(const struct document *d)
 
 bool diagram_uses_custom_code(const cJSON *request)
 {
+    const cJSON *model = json_get(request, "model");
     struct findings f;
     struct document d;
-    const cJSON *model;
-    bool uses;
+    bool uses = map_has_custom_code(json_get(model, "elements")) ||
+                map_has_custom_code(json_get(model, "components")) ||
+                map_has_custom_code(json_get(request, "agentComponents"));
 
+    if (!uses)
+        return false;
     findings_init(&f);
-    if (document_read(request, &d, &f, NULL) == 0) {
+    if (document_read(request, &d, &f, NULL) == 0) { /* some may be hidden by other elements of their ids */
         uses = document_uses_custom_code(&d);
         document_release(&d);
-    } else { /* misshapen (refused later anyway) or short of memory: any map counts, whatever hides
-                it */
-        model = json_get(request, "model");
-        uses = map_has_custom_code(json_get(model, "elements")) || map_has_custom_code(json_get(model, "components")) ||
-               map_has_custom_code(json_get(request, "agentComponents"));
-    }
+    } /* else misshapen (refused later anyway) or short of memory: any counts */
     findings_release(&f);
     return uses;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared/base/keyed_hash.h"
 #include "shared/base/mem.h"
 #include "shared/base/str.h"
 #include "shared/json/scan.h"
@@ -46,21 +47,47 @@ static bool few_and_different(const cJSON *object, size_t n)
         return false;
     for (a = object->child; a; a = a->next)
         for (b = a->next; b; b = b->next)
-            if (strcmp(a->string, b->string) == 0)
+            if (a->string[0] == b->string[0] && strcmp(a->string, b->string) == 0)
                 return false;
     return true;
+}
+
+/* Whether two of n members have one name: 1, 0, -1 out of memory. Sorting them would cost most of the reading of a wide
+ * object. */
+static int has_equal(const cJSON *object, size_t n)
+{
+    size_t mask = 1, i;
+    auto_free const char **slots = NULL;
+    struct hash_key key;
+    const cJSON *c;
+
+    while (mask < 2 * n)
+        mask <<= 1;
+    slots = mem_zalloc(mask--, sizeof(*slots));
+    if (!slots)
+        return -1;
+    hash_key_new(&key);
+    for (c = object->child; c; c = c->next) {
+        for (i = (size_t)hash_text(&key, c->string) & mask; slots[i]; i = (i + 1) & mask)
+            if (strcmp(slots[i], c->string) == 0)
+                return 1;
+        slots[i] = c->string;
+    }
+    return 0;
 }
 
 static int merge_members(cJSON *object)
 {
     auto_free struct member *members = NULL;
     size_t n = 0, i, end;
+    int equal;
     cJSON *c;
 
     for (c = object->child; c; c = c->next)
         n++;
-    if (few_and_different(object, n))
-        return 0;
+    equal = few_and_different(object, n) ? 0 : has_equal(object, n);
+    if (equal <= 0)
+        return equal;
     members = mem_zalloc(n, sizeof(*members));
     if (!members)
         return -1;
@@ -179,7 +206,7 @@ const cJSON *json_get(const cJSON *object, const char *key)
     if (!cJSON_IsObject(object))
         return NULL;
     for (c = object->child; c; c = c->next)
-        if (c->string && strcmp(c->string, key) == 0)
+        if (c->string && c->string[0] == key[0] && strcmp(c->string, key) == 0)
             return c;
     return NULL;
 }

@@ -104,13 +104,23 @@ static int scan_unicode_escape(struct scanner *sc)
     return 0;
 }
 
+/* Bytes that stand for themselves in a string. */
+static const bool plain[256] = {
+    [0x20 ... '"' - 1] = true,
+    ['"' + 1 ... '\\' - 1] = true,
+    ['\\' + 1 ... 0xff] = true,
+};
+
 static int scan_string(struct scanner *sc)
 {
     size_t start = sc->pos++;
 
     for (;;) {
-        int c = peek(sc);
+        int c;
 
+        while (sc->pos < sc->len && plain[(unsigned char)sc->s[sc->pos]])
+            sc->pos++;
+        c = peek(sc);
         if (c < 0)
             return fault(sc, JSON_INVALID, start, "A string that starts here has no end");
         if (c < 0x20)
@@ -118,10 +128,6 @@ static int scan_string(struct scanner *sc)
         if (c == '"') {
             sc->pos++;
             return 0;
-        }
-        if (c != '\\') {
-            sc->pos++;
-            continue;
         }
         c = sc->pos + 1 < sc->len ? (unsigned char)sc->s[sc->pos + 1] : 0;
         if (c == 'u') {
