@@ -53,7 +53,7 @@ static int print_facts(const struct compiled *c)
 
 static int run(const struct cli_input *in)
 {
-    struct generate_options o = { .session = true, .host = "127.0.0.1", .port = 8765 };
+    struct generate_options o = { .session = true, .verdict = true, .host = "127.0.0.1", .port = 8765 };
     struct compiled c;
     int status = cli_compile(in->args[0], &o, &c);
 

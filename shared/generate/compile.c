@@ -45,14 +45,6 @@ static int check_file(struct python_parser *parser, const struct model *m, const
     struct python_facts facts = { 0 };
     int result;
 
-    if (!str_ends(file->path, ".py"))
-        return 0;
-    if (file->size > PYTHON_SOURCE_MAX) {
-        finding_add(f, FINDING_ERROR, 0, "",
-                    "The program of this diagram is too large: %s has %zu bytes, %u are possible", file->path,
-                    file->size, PYTHON_SOURCE_MAX);
-        return 0;
-    }
     if (python_check(parser, file->content, file->size, &facts, err) < 0)
         return -1;
     result = judge(m, file, &facts, f, err);
@@ -60,14 +52,24 @@ static int check_file(struct python_parser *parser, const struct model *m, const
     return result;
 }
 
-static int check_bundle(struct python_parser *parser, const struct model *m, const struct bundle *b, struct findings *f,
+/* trusted: only the size counts. tools.py is a file of pieces, each loaded and checked alone. */
+static int check_bundle(struct python_parser *parser, const struct compiled *c, bool trusted, struct findings *f,
                         struct err *err)
 {
     size_t i;
 
-    for (i = 0; i < b->files_len; i++)
-        if (strcmp(b->files[i].path, "tools.py") != 0 && check_file(parser, m, &b->files[i], f, err) < 0)
+    for (i = 0; i < c->bundle.files_len; i++) {
+        const struct bundle_file *file = &c->bundle.files[i];
+
+        if (strcmp(file->path, "tools.py") == 0 || !str_ends(file->path, ".py"))
+            continue;
+        if (file->size > PYTHON_SOURCE_MAX)
+            finding_add(f, FINDING_ERROR, 0, "",
+                        "The program of this diagram is too large: %s has %zu bytes, %u are possible", file->path,
+                        file->size, PYTHON_SOURCE_MAX);
+        else if (!trusted && check_file(parser, &c->model, file, f, err) < 0)
             return -1;
+    }
     return 0;
 }
 
@@ -101,6 +103,8 @@ int compile_check_profiles(struct model *m, struct python_parser *parser, const 
 
 static int build(struct python_parser *parser, const struct generate_options *o, struct compiled *c, struct err *err)
 {
+    bool sound = false;
+
     if (check_model(parser, o, &c->model, &c->findings, err) < 0 ||
         compile_check_profiles(&c->model, parser, o, &c->findings, err) < 0)
         return -1;
@@ -108,7 +112,7 @@ static int build(struct python_parser *parser, const struct generate_options *o,
         return err_nomem(err);
     if (c->findings.errors)
         return 0;
-    if (personalize(&c->model, err) < 0 || scopes_decide(&c->model, parser, err) < 0)
+    if (personalize(&c->model, err) < 0 || scopes_decide(&c->model, parser, &sound, err) < 0)
         return -1;
     if (generate_bundle(&c->model, o, &c->bundle, err) < 0) {
         if (err->kind != ERR_BAD_REQUEST)
@@ -117,7 +121,7 @@ static int build(struct python_parser *parser, const struct generate_options *o,
         err_clear(err);
         return 0;
     }
-    return check_bundle(parser, &c->model, &c->bundle, &c->findings, err);
+    return check_bundle(parser, c, o->verdict && sound, &c->findings, err);
 }
 
 static int read_model(const cJSON *request, struct python_parser *parser, const struct generate_options *o,

@@ -266,20 +266,36 @@ static void scopes_release(struct scopes *s)
     map_release(&s->objects);
 }
 
-int scopes_decide(struct model *m, struct python_parser *parser, struct err *err)
+static bool is_sound(const struct piece *p)
+{
+    static const char future[] = "__future__";
+    size_t i;
+
+    for (i = 0; i < p->facts.imports_len; i++)
+        if (str_starts(p->facts.imports[i].name, future))
+            return false;
+    return !p->facts.global_statement;
+}
+
+int scopes_decide(struct model *m, struct python_parser *parser, bool *ret_sound, struct err *err)
 {
     struct scopes s = { .parser = parser, .err = err };
+    bool sound = true;
     size_t i;
     int r;
 
     map_init(&s.names);
     map_init(&s.objects);
     r = collect_pieces(&s, m);
-    if (r == 0 && s.len > 1)
+    if (r == 0 && s.len)
         r = collect_objects(&s, m) < 0 ? -1 : collect_uses(&s);
-    for (i = 0; i < s.len && s.len > 1 && r == 0; i++)
+    for (i = 0; i < s.len && r == 0; i++) {
+        sound = sound && is_sound(&s.pieces[i]);
         if (needs_scope(&s, &s.pieces[i]))
             r = give_scope(&s, &s.pieces[i]);
+    }
     scopes_release(&s);
+    if (r == 0)
+        *ret_sound = sound;
     return r;
 }

@@ -6,13 +6,17 @@
 #ifndef GENERATE_SCOPES_H
 #define GENERATE_SCOPES_H
 
+#include <stdbool.h>
+
 #include "shared/base/err.h"
 #include "shared/diagram/model.h"
 
 struct python_parser;
 
 /* Sets `scoped` of custom code and conditions; all of it was checked (check.h). Code that means something else in a
- * function, or nothing (import *), is left where it is. 0, or -1: the parser failed or memory is short. */
-int scopes_decide(struct model *m, struct python_parser *parser, struct err *err);
+ * function, or nothing (import *), is left where it is. *ret_sound: what is right alone stays right below other
+ * statements (no import from __future__, no global statement at the top level), so that a program of these pieces is
+ * valid. 0, or -1: the parser failed or memory is short. */
+int scopes_decide(struct model *m, struct python_parser *parser, bool *ret_sound, struct err *err);
 
 #endif

@@ -40,6 +40,9 @@ enum answer_function {
     FUNCTION_HAS_FIRST = 8
 };
 
+/* Bits of a source's flags on the wire. */
+enum answer_source { SOURCE_FIRST_IS_DEF = 1, SOURCE_GLOBAL_STATEMENT = 2 };
+
 /* Bits of a name's flags: enum python_name_flag of parser.h. */
 
 /* Payload of ANSWER_FACTS, _VALID or _INVALID -> facts, to be released. -1: malformed (ERR_UPSTREAM) or no memory. */

@@ -6,7 +6,7 @@
 #include "shared/ipc/wire.h"
 
 /* ANSWER_FACTS on the wire (the jail's facts.c writes it):
- *   u32 statements, u8 first is a plain def,
+ *   u32 statements, u8 flags,
  *   u32 count, then per function: str name, u8 flags, u32 line, u32 required, u32 optional, str
  * first ordinary, u32 count, then per import: str module, u32 line, u32 count, then per call: str
  * name, u32 line, u32 count, then per name of the top level: str name, u8 flags */
@@ -142,8 +142,12 @@ static int get_invalid(struct wire_in *in, struct python_facts *f)
 
 static int get_facts(struct wire_in *in, struct python_facts *f)
 {
+    uint8_t flags;
+
     f->statements = wire_get_u32(in);
-    f->first_is_def = wire_get_u8(in);
+    flags = wire_get_u8(in);
+    f->first_is_def = flags & SOURCE_FIRST_IS_DEF;
+    f->global_statement = flags & SOURCE_GLOBAL_STATEMENT;
     if (get_functions(in, f) < 0 || get_uses(in, &f->imports, &f->imports_len) < 0)
         return -1;
     return get_uses(in, &f->calls, &f->calls_len) < 0 ? -1 : get_names(in, f);

@@ -297,10 +297,16 @@ static enum outcome take_message(const struct reply *want, uint16_t type, const 
     return OUTCOME_FAILED;
 }
 
+/* A verdict is asked of programs of ours, which are longer than what people write, but nowhere more difficult. */
+static int64_t deadline_ms(enum python_ask what, size_t len)
+{
+    return PYTHON_DEADLINE_MS + (what == ASK_VERDICT ? (int64_t)(len >> 10) : 0);
+}
+
 static enum outcome ask_once(struct python_parser *p, enum python_ask what, const char *source, size_t len,
                              const struct reply *want, struct err *err)
 {
-    struct deadline limit = deadline_after(p, least(PYTHON_DEADLINE_MS, p->left_ms), PYTHON_PATIENCE_MS);
+    struct deadline limit = deadline_after(p, least(deadline_ms(what, len), p->left_ms), PYTHON_PATIENCE_MS);
     struct frame_writer head;
     enum outcome o;
     bool done = false;

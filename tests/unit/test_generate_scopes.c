@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -35,12 +36,15 @@ static const char *scoped(const struct read_result *r, size_t transition)
     return r->model.states[0].transitions[transition].conditions[0].scoped;
 }
 
-static void decide(struct read_result *r, struct python_parser *parser)
+static bool decide(struct read_result *r, struct python_parser *parser)
 {
+    bool sound = false;
+
     assert_int_equal(r->rc, 0);
     assert_int_equal(diagram_check_program(&r->model, true, parser, &r->findings, &r->err), 0);
     assert_int_equal(r->findings.errors, 0);
-    assert_int_equal(scopes_decide(&r->model, parser, &r->err), 0);
+    assert_int_equal(scopes_decide(&r->model, parser, &sound, &r->err), 0);
+    return sound;
 }
 
 static void code_whose_names_clash_stands_in_a_function(void **state)
@@ -92,6 +96,33 @@ static void code_that_is_nothing_in_a_function_is_left_alone(void **state)
     read_result_release(&r);
 }
 
+static void code_that_is_only_right_alone_is_told(void **state)
+{
+    static const struct {
+        const char *source;
+        bool sound;
+    } rows[] = {
+        { "def f(session):\\n    global agent\\n    return agent", true },
+        { "global agent\\ndef f(session):\\n    return agent", false },
+        { "from __future__ import annotations\\ndef f(session):\\n    return 1", false },
+        { "import __future__\\ndef f(session):\\n    return 1", false },
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct read_result r;
+        char arc[1000];
+
+        snprintf(arc, sizeof(arc),
+                 ", 'x': {'type': 'AgentStateTransition', 'source': {'element': 's'}, 'target': {'element': 's'}, "
+                 "'transitionType': 'custom', 'custom': {'event': 'None', 'condition': ['%s']}}",
+                 rows[i].source);
+        read_parts("", "", arc, *state, &r);
+        assert_int_equal(decide(&r, *state), rows[i].sound);
+        read_result_release(&r);
+    }
+}
+
 static void short_memory_is_said(void **state)
 {
     struct read_result r;
@@ -100,13 +131,14 @@ static void short_memory_is_said(void **state)
     decide(&r, *state);
     OOM_SWEEP({
         struct err err = { 0 };
+        bool sound;
         size_t i;
 
         for (i = 0; i < 2; i++) {
             mem_free(r.model.states[0].transitions[i].conditions[0].scoped);
             r.model.states[0].transitions[i].conditions[0].scoped = NULL;
         }
-        if (scopes_decide(&r.model, *state, &err) < 0)
+        if (scopes_decide(&r.model, *state, &sound, &err) < 0)
             assert_true(err.kind == ERR_INTERNAL || err.kind == ERR_UNAVAILABLE);
     });
     read_result_release(&r);
@@ -119,6 +151,7 @@ int main(void)
         cmocka_unit_test(other_code_stands_as_it_was_drawn),
         cmocka_unit_test(what_functions_declare_global_stays_global),
         cmocka_unit_test(code_that_is_nothing_in_a_function_is_left_alone),
+        cmocka_unit_test(code_that_is_only_right_alone_is_told),
         cmocka_unit_test(short_memory_is_said),
     };
 

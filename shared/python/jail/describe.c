@@ -139,6 +139,24 @@ static int walk(struct walk *w, PyObject *module)
     return r;
 }
 
+/* A global statement that is neither in a function nor in a class: 1, 0, -1 out of memory. */
+static int global_statement(const struct node_types *t, PyObject *module)
+{
+    struct walk w = { .types = t };
+    int r = push(&w, module), found = 0;
+
+    while (r == 0 && !found && w.len) {
+        PyObject *node = w.stack[--w.len];
+
+        found = is(node, t->global);
+        if (!is(node, t->function) && !is(node, t->async_function) && !is(node, t->class) &&
+            !PyObject_TypeCheck(node, t->expression))
+            r = push_members(&w, node);
+    }
+    mem_free(w.stack);
+    return r < 0 ? -1 : found;
+}
+
 static Py_ssize_t length(PyObject *node, const char *attribute)
 {
     PyObject *list = PyObject_GetAttrString(node, attribute);
@@ -205,10 +223,13 @@ static void put_function(struct buf *out, PyObject *node, bool async)
     Py_DECREF(args);
 }
 
-static void put_functions(const struct node_types *t, struct buf *out, PyObject *body)
+static void put_functions(const struct node_types *t, struct buf *out, PyObject *module, PyObject *body)
 {
     Py_ssize_t n = PyList_GET_SIZE(body), i;
+    int global = global_statement(t, module);
     uint32_t count = 0;
+
+    out->failed = out->failed || global < 0;
 
     for (i = 0; i < n; i++) {
         PyObject *node = PyList_GET_ITEM(body, i);
@@ -216,7 +237,8 @@ static void put_functions(const struct node_types *t, struct buf *out, PyObject 
         count += is(node, t->function) || is(node, t->async_function);
     }
     wire_put_u32(out, (uint32_t)n);
-    wire_put_u8(out, n && is(PyList_GET_ITEM(body, 0), t->function));
+    wire_put_u8(out, (uint8_t)((n && is(PyList_GET_ITEM(body, 0), t->function) ? SOURCE_FIRST_IS_DEF : 0) |
+                               (global > 0 ? SOURCE_GLOBAL_STATEMENT : 0)));
     wire_put_u32(out, count);
     for (i = 0; i < n; i++) {
         PyObject *node = PyList_GET_ITEM(body, i);
@@ -243,7 +265,7 @@ int describe_facts(const struct node_types *types, PyObject *module, const char 
     buf_init(&w.imports, out->max);
     buf_init(&w.calls, out->max);
     if (body && PyList_Check(body) && walk(&w, module) == 0) {
-        put_functions(types, out, body);
+        put_functions(types, out, module, body);
         r = put_uses(out, w.imports_len, &w.imports);
         r = put_uses(out, w.calls_len, &w.calls) < 0 || r < 0 || buf_failed(out) ? -1 : 0;
         r = r < 0 ? -1 : describe_names(types, source, out);

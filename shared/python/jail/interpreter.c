@@ -55,6 +55,9 @@ static int load_types(struct node_types *types)
         { "Call", &types->call },
         { "Name", &types->name },
         { "Constant", &types->constant },
+        { "Global", &types->global },
+        { "ClassDef", &types->class },
+        { "expr", &types->expression },
     };
     PyObject *module = PyImport_ImportModule("_ast");
     size_t i;
