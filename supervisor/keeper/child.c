@@ -64,6 +64,22 @@ static int announce_sockets(const struct child *c)
     return setenv("LISTEN_PID", number, 1);
 }
 
+/* They keep their numbers: nginx is told which. */
+static int hand_listeners_on(const struct child *c)
+{
+    char text[512] = "";
+    size_t i, used = 0;
+
+    if (!c->inherited_len)
+        return 0;
+    for (i = 0; i < c->inherited_len; i++) {
+        if (fcntl(c->inherited[i], F_SETFD, 0) < 0)
+            return -1;
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%d;", c->inherited[i]);
+    }
+    return setenv("NGINX", text, 1);
+}
+
 /* The C library's own switch; without its cache for small pieces, which would keep them as they were. */
 static int have_it_forget(const struct child *c)
 {
@@ -106,8 +122,8 @@ __attribute__((noreturn)) static void run(const struct child *c, const struct ch
     setpgid(0, 0);
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    if (place_sockets(c) < 0 || announce_sockets(c) < 0 || have_it_forget(c) < 0 || become(c, user) < 0 ||
-        end_with_keeper(c, keeper) < 0) {
+    if (place_sockets(c) < 0 || announce_sockets(c) < 0 || hand_listeners_on(c) < 0 || have_it_forget(c) < 0 ||
+        become(c, user) < 0 || end_with_keeper(c, keeper) < 0) {
         (void)fprintf(stderr, "agentsim-keeper: set up %s: %s\n", c->name, strerror(errno));
         _exit(126);
     }

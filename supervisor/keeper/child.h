@@ -25,6 +25,8 @@ struct child {
     bool socket_is_stdin; /* FastCGI: its only socket is descriptor 0 instead of LISTEN_FDS */
     struct child_socket sockets[CHILD_SOCKETS];
     size_t sockets_len;
+    const int *inherited; /* nginx: listening sockets of the one before, not ours; its variable NGINX names them */
+    size_t inherited_len;
     bool forgets; /* overwrites memory that it frees: credentials pass through it and its libraries */
     int stop_signal;
     int64_t stop_ms;   /* after that long it is killed */

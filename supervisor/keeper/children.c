@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "shared/base/buf.h"
 #include "shared/base/mem.h"
@@ -71,15 +72,7 @@ int children_make(const struct config *c, const char *config_file, const struct 
         children_release(&all);
         return err_nomem(err);
     }
-    /* The launcher ends last and takes its time: it kills sessions and removes their directories. */
-    with_config(add(&all, "agentsim-launcher", all.paths[PATH_LAUNCHER], SIGTERM, 15000), config_file);
-    child = add(&all, "agentsim-supervisor", all.paths[PATH_SUPERVISOR], SIGTERM, 5000);
-    with_config(child, config_file);
-    with_socket(child, s, SOCKET_SUPERVISOR);
-    with_socket(child, s, SOCKET_WEBSOCKET);
-    child->service_user = true;
-    for (i = 1; i <= c->workers; i++)
-        add_worker(&all, config_file, s, i);
+    /* nginx ends last: what the others still have to say reaches the browsers. */
     if (c->nginx[0]) {
         child = add(&all, "nginx", c->nginx, SIGTERM, 3000);
         child->argv[1] = "-c";
@@ -88,8 +81,27 @@ int children_make(const struct config *c, const char *config_file, const struct 
         child->argv[4] = "daemon off;";
         child->forgets = true;
     }
+    /* The launcher ends last of ours and takes its time: it kills sessions and removes their directories. */
+    with_config(add(&all, "agentsim-launcher", all.paths[PATH_LAUNCHER], SIGTERM, 15000), config_file);
+    child = add(&all, "agentsim-supervisor", all.paths[PATH_SUPERVISOR], SIGTERM, 5000);
+    with_config(child, config_file);
+    with_socket(child, s, SOCKET_SUPERVISOR);
+    with_socket(child, s, SOCKET_WEBSOCKET);
+    child->service_user = true;
+    for (i = 1; i <= c->workers; i++)
+        add_worker(&all, config_file, s, i);
     *ret = all;
     return 0;
+}
+
+struct child *children_find(const struct children *all, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < all->len; i++)
+        if (strcmp(all->items[i].name, name) == 0)
+            return &all->items[i];
+    return NULL;
 }
 
 void children_release(struct children *all)

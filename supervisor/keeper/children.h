@@ -1,4 +1,4 @@
-/* supervisor/keeper/children.h -- the table of what runs, from the configuration: launcher, supervisor, workers, nginx.
+/* supervisor/keeper/children.h -- the table of what runs, from the configuration: nginx, launcher, supervisor, workers.
  */
 #ifndef KEEPER_CHILDREN_H
 #define KEEPER_CHILDREN_H
@@ -15,6 +15,7 @@ struct children {
 
 int children_make(const struct config *c, const char *config_file, const struct keeper_sockets *s, struct children *ret,
                   struct err *err);
+struct child *children_find(const struct children *all, const char *name); /* NULL: there is none */
 void children_release(struct children *all);
 
 #endif

@@ -1,6 +1,7 @@
 /* Theory of operation: children are started in table order. SIGCHLD says that some ended; each is reaped by its pid,
  * logged, and started again at its time by one timer. Stopping goes through the table backwards, one child after
- * the other: a signal, then a deadline, then SIGKILL for its whole group. The loop ends when none is left. */
+ * the other: a signal, then a deadline, then SIGKILL for its whole group. The loop ends when none is left. nginx, the
+ * first of the table, lets nobody in from the beginning of that, and carries the others' last words. */
 #include "supervisor/keeper/keeper.h"
 
 #include <errno.h>
@@ -19,6 +20,9 @@
 #include "shared/base/mem.h"
 #include "shared/base/time.h"
 #include "supervisor/keeper/children.h"
+#include "supervisor/keeper/front.h"
+
+#define RELOADED_S 1. /* for nginx to have opened what new settings name */
 
 struct keeper {
     struct ev_loop *loop;
@@ -27,7 +31,8 @@ struct keeper {
     struct child_user user;
     struct keeper_sockets sockets;
     struct children children;
-    ev_signal ended, hangup, stop[2];
+    struct front front;
+    ev_signal ended, hangup, upgrade, stop[2];
     ev_timer restart, patience;
     bool stopping;
     int pid_file;
@@ -49,6 +54,8 @@ static void start_due(struct keeper *k)
         if (c->start_at_ms <= now) {
             if (child_start(c, &k->user, now, &err) == 0) {
                 log_info("%s started, process %d", c->name, (int)c->pid);
+                if (c == k->front.nginx)
+                    front_watch(&k->front, 0.);
                 continue;
             }
             log_error("%s", err.msg);
@@ -87,7 +94,10 @@ static void stop_next(struct keeper *k)
         ev_timer_start(k->loop, &k->patience);
         return;
     }
-    ev_break(k->loop, EVBREAK_ALL);
+    if (front_is_empty(&k->front))
+        ev_break(k->loop, EVBREAK_ALL);
+    else
+        front_kill(&k->front);
 }
 
 static void on_patience(struct ev_loop *loop, ev_timer *w, int events)
@@ -117,6 +127,7 @@ static void on_stop(struct ev_loop *loop, ev_signal *w, int events)
     log_info("stop: signal %d", w->signum);
     k->stopping = true;
     ev_timer_stop(k->loop, &k->restart);
+    front_stop(&k->front);
     stop_next(k);
 }
 
@@ -155,7 +166,8 @@ static void on_ended(struct ev_loop *loop, ev_signal *w, int events)
             some = true;
         }
     }
-    if (!some)
+    front_reap(&k->front);
+    if (!some && !k->stopping)
         return;
     if (k->stopping)
         stop_next(k);
@@ -185,6 +197,16 @@ static void on_hangup(struct ev_loop *loop, ev_signal *w, int events)
         c->renewed = c->reload_signal == c->stop_signal;
         (void)kill(c->pid, c->reload_signal);
     }
+    front_watch(&k->front, RELOADED_S);
+}
+
+static void on_upgrade(struct ev_loop *loop, ev_signal *w, int events)
+{
+    struct keeper *k = w->data;
+
+    (void)loop, (void)events;
+    if (!k->stopping)
+        front_upgrade(&k->front);
 }
 
 /* ---- set-up ---- */
@@ -229,11 +251,13 @@ static void watch(struct keeper *k)
 
     ev_signal_init(&k->ended, on_ended, SIGCHLD);
     ev_signal_init(&k->hangup, on_hangup, SIGHUP);
+    ev_signal_init(&k->upgrade, on_upgrade, SIGUSR2);
     ev_timer_init(&k->restart, on_restart, 0., 0.);
     ev_timer_init(&k->patience, on_patience, 0., 0.);
-    k->ended.data = k->hangup.data = k->restart.data = k->patience.data = k;
+    k->ended.data = k->hangup.data = k->upgrade.data = k->restart.data = k->patience.data = k;
     ev_signal_start(k->loop, &k->ended);
     ev_signal_start(k->loop, &k->hangup);
+    ev_signal_start(k->loop, &k->upgrade);
     for (i = 0; i < ARRAY_LEN(stops); i++) {
         ev_signal_init(&k->stop[i], on_stop, stops[i]);
         k->stop[i].data = k;
@@ -263,9 +287,11 @@ int keeper_run(struct config *c, const struct keeper_options *o, struct err *err
 
     if (r == 0) {
         watch(&k);
+        front_init(&k.front, k.loop, c, &k.user, children_find(&k.children, "nginx"));
         start_due(&k);
         ev_run(k.loop, 0);
         log_info("stopped");
+        front_release(&k.front);
         ev_loop_destroy(k.loop);
     }
     keeper_close_sockets(c, &k.sockets);

@@ -8,7 +8,8 @@
 static const char usage[] =
     "usage: agentsim-keeper [--config FILE]\n"
     "Starts and watches the processes of agentsim: launcher, supervisor, FastCGI workers, nginx.\n"
-    "SIGTERM ends them all, SIGHUP puts changed settings in force. Settings: agentsim config.\n";
+    "SIGTERM ends them all, SIGHUP puts changed settings in force, SIGUSR2 replaces nginx by the one that is\n"
+    "installed now. Settings: agentsim config.\n";
 
 int main(int argc, char **argv)
 {

@@ -196,8 +196,8 @@ static struct config settings(void)
 
 static void the_table_has_every_process_in_order(void **state)
 {
-    static const char *const names[] = { "agentsim-launcher", "agentsim-supervisor", "agentsim-fcgi 1",
-                                         "agentsim-fcgi 2",   "agentsim-fcgi 3",     "nginx" };
+    static const char *const names[] = { "nginx",           "agentsim-launcher", "agentsim-supervisor",
+                                         "agentsim-fcgi 1", "agentsim-fcgi 2",   "agentsim-fcgi 3" };
     struct keeper_sockets s = { { 10, 11, 12 } };
     struct config c = settings();
     struct children all;
@@ -209,12 +209,14 @@ static void the_table_has_every_process_in_order(void **state)
     assert_int_equal(all.len, ARRAY_LEN(names));
     for (i = 0; i < all.len; i++) {
         assert_string_equal(all.items[i].name, names[i]);
-        assert_int_equal(all.items[i].service_user, i > 0 && i < 5);
+        assert_int_equal(all.items[i].service_user, i > 1);
     }
-    assert_string_equal(all.items[1].argv[0], "/p/agentsim-supervisor");
-    assert_string_equal(all.items[1].argv[2], "/c.yaml");
-    assert_int_equal(all.items[1].sockets_len, 2);
-    assert_string_equal(all.items[5].argv[2], "/n.conf");
+    assert_string_equal(all.items[2].argv[0], "/p/agentsim-supervisor");
+    assert_string_equal(all.items[2].argv[2], "/c.yaml");
+    assert_int_equal(all.items[2].sockets_len, 2);
+    assert_string_equal(all.items[0].argv[2], "/n.conf");
+    assert_ptr_equal(children_find(&all, "nginx"), &all.items[0]);
+    assert_null(children_find(&all, "apache"));
     children_release(&all);
 }
 
