@@ -64,6 +64,7 @@ class Browser:
         self.lost = []  # (seconds without a socket, close code)
         self.ws = None
         self.resumes = False
+        self.leaving = False  # does not come back any more
 
     # ---- the socket ----
 
@@ -75,6 +76,8 @@ class Browser:
                 break
             except (OSError, InvalidHandshake, EOFError, TimeoutError, ConnectionClosed) as error:
                 last = error
+            if self.leaving:
+                raise Gone(1006, self.own)
             if time.monotonic() - began > PATIENCE:
                 raise AssertionError(f"the browser could not come back in {PATIENCE} s: {last!r}\n{self.stack.log_text()[-3000:]}")
             time.sleep(0.02)
@@ -210,7 +213,7 @@ class Flow:
         return self.ended
 
     def __exit__(self, *_exc):
-        self.stopping = True
+        self.stopping = self.browser.leaving = True
         self.thread.join(PATIENCE + 15)
         self.browser.close()
 
