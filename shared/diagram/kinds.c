@@ -1,6 +1,7 @@
 /* The words of the format: action types, events, operators (sections 3.1, 4.5, 4.7 of the agent
  * diagram contract). */
 #include <string.h>
+#include <strings.h>
 
 #include "shared/base/mem.h"
 #include "shared/diagram/model.h"
@@ -98,4 +99,21 @@ int compare_op_parse(const char *text, enum compare_op *ret)
             return 0;
         }
     return -1;
+}
+
+const char *file_media_type(const char *key)
+{
+    static const struct {
+        const char *key, *type;
+    } types[] = {
+        { "pdf", "application/pdf" }, { "txt", "text/plain" }, { "json", "application/json" }, { "csv", "text/csv" },
+        { "xml", "text/xml" },        { "png", "image/png" },  { "jpg", "image/jpeg" },        { "jpeg", "image/jpeg" },
+        { "gif", "image/gif" },       { "mp3", "audio/mpeg" }, { "mp4", "video/mp4" },
+    };
+    size_t i;
+
+    for (i = 0; i < ARRAY_LEN(types); i++)
+        if (strcasecmp(types[i].key, key) == 0)
+            return types[i].type;
+    return key;
 }

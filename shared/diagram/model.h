@@ -296,6 +296,9 @@ const char *transition_event_class(const struct transition *t);
 const char *compare_op_name(enum compare_op op);
 int compare_op_parse(const char *text, enum compare_op *ret);
 
+/* "application/pdf" of "pdf" in any case (4.8); what is no key is its own type. */
+const char *file_media_type(const char *key);
+
 /* Actions: actionType "LLMReplyAction" (-1 unknown), and "LLM reply" for sentences. */
 const char *action_kind_type(enum action_kind kind);
 const char *action_kind_title(enum action_kind kind);

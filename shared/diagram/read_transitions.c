@@ -158,23 +158,6 @@ static int read_variable(struct arc *a)
     return KEEP;
 }
 
-static const char *file_type(const char *key)
-{
-    static const struct {
-        const char *key, *type;
-    } types[] = {
-        { "pdf", "application/pdf" }, { "txt", "text/plain" }, { "json", "application/json" }, { "csv", "text/csv" },
-        { "xml", "text/xml" },        { "png", "image/png" },  { "jpg", "image/jpeg" },        { "jpeg", "image/jpeg" },
-        { "gif", "image/gif" },       { "mp3", "audio/mpeg" }, { "mp4", "video/mp4" },
-    };
-    size_t i;
-
-    for (i = 0; i < ARRAY_LEN(types); i++)
-        if (strcasecmp(types[i].key, key) == 0)
-            return types[i].type;
-    return key;
-}
-
 static int read_file(struct arc *a)
 {
     const cJSON *v =
@@ -188,7 +171,7 @@ static int read_file(struct arc *a)
         end = strchr(part, ',');
         copy = mem_dup(part, end ? (size_t)(end - part) : strlen(part));
         word = copy ? text_trim(copy) : NULL;
-        if (!word || (*word && str_list_add(&a->t->file_types, file_type(word)) < 0))
+        if (!word || (*word && str_list_add(&a->t->file_types, file_media_type(word)) < 0))
             rc = reader_nomem(a->r);
         mem_free(copy);
         mem_free(word);
