@@ -289,9 +289,11 @@ def test_a_takeover_is_told(talking):
 
 
 def test_a_sign_in_is_used_and_leaves_the_address(browser, fake, service):
-    watched = Watched(browser, fake.base_url + "/?github_session=abc&username=me")
+    watched = Watched(browser, fake.base_url + "/")
     try:
         page = watched.page
+        page.evaluate("sessionStorage.setItem('agentsim.signin-began', 'yes')")  # as the link to GitHub does
+        page.goto(fake.base_url + "/?github_session=abc&username=me")
         assert page.url == fake.base_url + "/"
         page.get_by_test_id("example").first.click()
         page.get_by_test_id("start").click()

@@ -1,6 +1,7 @@
 // The REST side: one function per request of the contract.
 
 const BASE = "/besser_api/simulation";
+const AUTH = "/besser_api/github/auth";
 
 /** An answer that is no success. `message` is a sentence; `problems` are lines for a list; `status` 0: no answer. */
 export class ApiError extends Error {
@@ -13,17 +14,18 @@ export class ApiError extends Error {
 }
 
 export class Api {
-  /** `githubSession`: id of the sign-in, or empty where none is needed. */
-  constructor(githubSession = "") {
-    this.githubSession = githubSession;
+  constructor() {
+    this.githubSession = ""; // id of the sign-in, or empty where there is none
   }
 
-  validate(request) { return this.#json("POST", "/validate", request); }
-  start(request) { return this.#json("POST", "/sessions", request); }
-  stop(id) { return this.#json("DELETE", `/sessions/${encodeURIComponent(id)}`); }
-  session(id) { return this.#json("GET", `/sessions/${encodeURIComponent(id)}`); }
-  files(id) { return this.#json("GET", `/sessions/${encodeURIComponent(id)}/files`); }
-  limits() { return this.#json("GET", "/limits"); }
+  validate(request) { return this.#json("POST", `${BASE}/validate`, request); }
+  start(request) { return this.#json("POST", `${BASE}/sessions`, request); }
+  stop(id) { return this.#json("DELETE", `${BASE}/sessions/${encodeURIComponent(id)}`); }
+  session(id) { return this.#json("GET", `${BASE}/sessions/${encodeURIComponent(id)}`); }
+  files(id) { return this.#json("GET", `${BASE}/sessions/${encodeURIComponent(id)}/files`); }
+  limits() { return this.#json("GET", `${BASE}/limits`); }
+  whoIs(session) { return this.#json("GET", `${AUTH}/status?session_id=${encodeURIComponent(session)}`); }
+  signOut() { return this.#json("POST", `${AUTH}/logout?session_id=${encodeURIComponent(this.githubSession)}`); }
 
   /** One file, or the archive with `path` null, as {blob, name}. */
   async download(id, path) {
@@ -34,8 +36,8 @@ export class Api {
     return { blob: await answer.blob(), name: path === null ? `${id}.zip` : path.split("/").pop() };
   }
 
-  async #json(method, path, body) {
-    const answer = await this.#fetch(method, BASE + path, body);
+  async #json(method, address, body) {
+    const answer = await this.#fetch(method, address, body);
     try {
       return await answer.json();
     } catch {

@@ -12,6 +12,7 @@ import { forgetSession, keepSession, keptSession } from "./kept.js";
 import { Lifetime } from "./lifetime.js";
 import { Output } from "./output.js";
 import { Conversation } from "./session.js";
+import { SignIn } from "./signin.js";
 import { Source } from "./source.js";
 import { makeTabs } from "./tabs.js";
 import { Trace } from "./trace.js";
@@ -27,8 +28,12 @@ class Console {
   #running = null;
 
   constructor() {
-    this.api = new Api(signIn());
+    this.api = new Api();
     this.source = new Source();
+    this.signIn = new SignIn(this.api, {
+      changed: () => this.#conversation?.close("You signed out; the session was stopped"),
+      failed: (sentence) => this.source.problems([sentence]),
+    });
     this.chat = new Chat(byId("log"), byId("typing"), (text) => this.composer.sendText(text));
     this.composer = new Composer({
       send: (frame) => this.#conversation?.send(frame) ?? false,
@@ -52,7 +57,12 @@ class Console {
     byId("stop").addEventListener("click", () => this.#stop());
     byId("reconnect").addEventListener("click", () => this.#conversation?.retry());
     byId("session-id").addEventListener("click", (event) => copyText(this.#conversation?.id ?? "", event.currentTarget));
-    this.#goOn();
+    this.#begins();
+  }
+
+  async #begins() {
+    await this.signIn.begin();
+    await this.#goOn();
   }
 
   /** After a reload: the session that this tab had, if it is still there. Its frames are told again from the first. */
@@ -125,6 +135,8 @@ class Console {
   }
 
   #failed(error) {
+    if (error.status === 401)
+      this.signIn.needed();
     const lines = error.problems?.length ? error.problems : error.message.split("\n").filter((line) => line.trim());
     const heading = error.problems?.length ? error.message : "";
     if (error.requestId && error.status >= 500)
@@ -173,6 +185,8 @@ class Console {
 
   #changed(state, text) {
     this.#status(state, text);
+    if (state === "ended" && this.#conversation.signInRefused)
+      this.signIn.needed();
     if (state === "ended") {
       forgetSession();
       this.lifetime.stop();
@@ -232,15 +246,6 @@ class Console {
     show(byId("reconnect"), state === "lost");
     this.composer.enable(state === "live");
   }
-}
-
-/** The sign-in's id, when the service sent the browser back with one; it does not stay in the address. */
-function signIn() {
-  const address = new URL(location.href);
-  const id = address.searchParams.get("github_session") ?? "";
-  if (address.search)
-    history.replaceState(null, "", address.pathname);
-  return id;
 }
 
 new Console();

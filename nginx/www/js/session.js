@@ -70,6 +70,7 @@ export class Conversation extends EventTarget {
     this.sessionExists = sessionExists;
     this.received = 0;
     this.state = "connecting";
+    this.signInRefused = false;
   }
 
   open() {
@@ -168,6 +169,7 @@ export class Conversation extends EventTarget {
       this.#setState("ended", this.#exit);
       return;
     }
+    this.signInRefused = code === 4401;
     if (FINAL[code]) {
       const sentence = reason ? `${FINAL[code]} (${reason})` : FINAL[code];
       this.#setState(MAY_TRY_AGAIN.has(code) ? "lost" : "ended", sentence);
