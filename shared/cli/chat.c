@@ -48,7 +48,7 @@ enum { URL, SIGN_IN, TRACE, OUTPUT, WAIT, CREDENTIALS, KEEP };
 
 static const struct cli_option options[] = {
     [URL] = { "url", 'u', "URL", "address of the service (http://127.0.0.1:8080)" },
-    [SIGN_IN] = { "github-session", 0, "ID", "sign-in, where the service asks for one" },
+    [SIGN_IN] = { "github-session", 0, "ID", "sign-in, where the service asks for one (AGENTSIM_GITHUB_SESSION)" },
     [TRACE] = { "trace", 't', NULL, "show the states the agent enters" },
     [OUTPUT] = { "output", 'o', NULL, "show what the agent prints" },
     [WAIT] = { "wait", 'w', "SECONDS", "piped input: how long to wait for the last answer (15)" },
@@ -365,7 +365,7 @@ static int run(const struct cli_input *in)
 {
     struct chat c = {
         .session = { .base = in->values[URL] ? in->values[URL] : "http://127.0.0.1:8080",
-                     .sign_in = in->values[SIGN_IN] },
+                     .sign_in = chat_sign_in(in->values[SIGN_IN]) },
         .show = { .trace = in->values[TRACE], .output = in->values[OUTPUT] },
         .received = -1,
         .wait_ms = 15000,

@@ -41,12 +41,17 @@ static int take_id(struct chat_session *s, const struct buf *answer, struct err 
     return 0;
 }
 
+const char *chat_sign_in(const char *option)
+{
+    return option ? option : getenv("AGENTSIM_GITHUB_SESSION");
+}
+
 /* What the person at this terminal can do about a refusal; "" where the sentence says it all. */
 static const char *cure(long status)
 {
     switch (status) {
     case 401:
-        return "; --github-session takes the id of a sign-in";
+        return "; --github-session, or AGENTSIM_GITHUB_SESSION in the environment, takes the id of a sign-in";
     case 429:
         return "; agentsim sessions lists what runs, agentsim kill ends it";
     default:

@@ -15,6 +15,9 @@ struct chat_session {
     char id[ID_TEXT_LEN + 1];
 };
 
+/* The sign-in to use: the option's, or that of the environment, which other users of the machine cannot see. */
+const char *chat_sign_in(const char *option);
+
 /* POST of the request: 0 and s->id, or -1 and err with the service's own sentence (ERR_LIMIT: later it may work). */
 int chat_session_start(struct chat_session *s, const cJSON *request, struct err *err);
 int chat_session_end(const struct chat_session *s, struct err *err); /* 0 also when it was gone */

@@ -16,7 +16,7 @@ static const struct cli_option options[] = {
     [JUNIT] = { "junit", 'j', "FILE", "write a JUnit XML report too" },
     [DIAGRAM] = { "diagram", 'd', "FILE", "the diagram to talk to, whatever the scenarios name" },
     [URL] = { "url", 'u', "URL", "address of the service (http://127.0.0.1:8080)" },
-    [SIGN_IN] = { "github-session", 0, "ID", "sign-in, where the service asks for one" },
+    [SIGN_IN] = { "github-session", 0, "ID", "sign-in, where the service asks for one (AGENTSIM_GITHUB_SESSION)" },
     [CREDENTIALS] = { "credentials", 0, NULL, "hand the API keys of this environment to the sessions" },
     [VERBOSE] = { "verbose", 'v', NULL, "show every frame of the agent" },
     { 0 },
@@ -61,7 +61,7 @@ static int play_all(const struct cli_input *in, const struct scenario *all, stru
 {
     const struct player_options o = {
         .url = in->values[URL] ? in->values[URL] : "http://127.0.0.1:8080",
-        .sign_in = in->values[SIGN_IN],
+        .sign_in = chat_sign_in(in->values[SIGN_IN]),
         .credentials = in->values[CREDENTIALS],
         .verbose = in->values[VERBOSE],
     };

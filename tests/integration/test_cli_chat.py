@@ -50,6 +50,14 @@ def test_piped_lines_are_said_in_turn_and_the_session_is_ended():
     assert "credentials" not in service.requests[0][2]
 
 
+def test_a_sign_in_comes_from_the_option_or_the_environment(monkeypatch):
+    monkeypatch.setenv("AGENTSIM_GITHUB_SESSION", "of-the-environment")
+    for words, session in (((), "of-the-environment"), (("--github-session", "of-the-option"), "of-the-option")):
+        with FakeService(echo) as service:
+            assert chat(service, *words, text="hi\n").returncode == 0
+        assert service.heard[0]["githubSession"] == session
+
+
 def test_a_last_line_without_line_break_counts():
     with FakeService(echo) as service:
         done = chat(service, text="hi")
