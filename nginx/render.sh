@@ -6,7 +6,7 @@ set -eu
 
 if [ $# -ne 1 ]; then
     echo "usage: [RUNTIME_DIR=...] [STATE_DIR=...] [WWW_DIR=...] [CONF_DIR=...] [PUBLIC_LISTEN=...]" >&2
-    echo "       [INTERNAL_LISTEN=...] [ACCESS_LOG=FILE|off] $0 OUT|-" >&2
+    echo "       [INTERNAL_LISTEN=...] [ACCESS_LOG=FILE|off] [TRUSTED_PROXIES=ADDRESS[/BITS],...] $0 OUT|-" >&2
     exit 2
 fi
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,9 +23,44 @@ fill() {
     printf 's|@%s@|%s|g\n' "$1" "$2"
 }
 
+# The proxies in front of us, none by default; an address, or a range with its number of bits.
+real_ip() {
+    lines=
+    rest=$1,
+    while [ -n "$rest" ]; do
+        proxy=$(echo "${rest%%,*}" | sed 's/^ *//; s/ *$//')
+        rest=${rest#*,}
+        case $proxy in
+        '') continue ;;
+        *[!0-9A-Fa-f.:/]* | /* | */ | */*/*)
+            echo "render.sh: TRUSTED_PROXIES has '$proxy', which is no address and no range (10.0.0.0/8)" >&2
+            exit 1
+            ;;
+        *[.:]*) ;;
+        *)
+            echo "render.sh: TRUSTED_PROXIES has '$proxy', which is no address" >&2
+            exit 1
+            ;;
+        esac
+        case ${proxy#*/} in
+        0 | 00 | 000) # everybody would be believed everything
+            echo "render.sh: TRUSTED_PROXIES has '$proxy', which is everybody" >&2
+            exit 1
+            ;;
+        esac
+        lines="${lines}set_real_ip_from $proxy; "
+    done
+    if [ -z "$lines" ]; then
+        echo 's|@REAL_IP@|# TRUSTED_PROXIES: none|'
+    else
+        echo "s|@REAL_IP@|${lines}real_ip_header X-Forwarded-For; real_ip_recursive on;|"
+    fi
+}
+
 script=$(
     # "off" takes no name of a format behind it
     [ "${ACCESS_LOG:-}" != off ] || echo 's|access_log @ACCESS_LOG@ agentsim;|access_log off;|'
+    real_ip "${TRUSTED_PROXIES:-}"
     fill RUNTIME_DIR "${RUNTIME_DIR:-/run/agentsim}"
     fill STATE_DIR "$state"
     fill WWW_DIR "${WWW_DIR:-/opt/agentsim/www}"

@@ -21,6 +21,7 @@
 #include "shared/base/time.h"
 #include "supervisor/keeper/children.h"
 #include "supervisor/keeper/front.h"
+#include "supervisor/keeper/origins.h"
 
 #define RELOADED_S 1. /* for nginx to have opened what new settings name */
 
@@ -189,6 +190,8 @@ static void on_hangup(struct ev_loop *loop, ev_signal *w, int events)
         return;
     }
     log_info("the settings were read anew");
+    if (keeper_write_origins(k->config, &err) < 0)
+        log_error("reload: %s", err.msg);
     for (i = 0; i < k->children.len; i++) {
         struct child *c = &k->children.items[i];
 
@@ -273,6 +276,7 @@ static int set_up(struct keeper *k, const struct keeper_options *o, struct err *
         return err_set(err, ERR_FORBIDDEN, 0, "the keeper starts processes of several users and has to run as root");
     if (find_users(k, &web_group, err) < 0 || keeper_make_directories(k->config, &k->user, err) < 0 ||
         take_pid_file(k, err) < 0 || keeper_make_sockets(k->config, &k->user, web_group, &k->sockets, err) < 0 ||
+        keeper_write_origins(k->config, err) < 0 ||
         children_make(k->config, o->config_file, &k->sockets, &k->children, err) < 0)
         return -1;
     /* Not the default loop: that one would reap children of its own accord. */

@@ -80,11 +80,8 @@ def test_the_installed_configuration_is_valid(tmp_path):
     conf.parent.mkdir()
     subprocess.run([ROOT / "nginx" / "render.sh", conf], check=True, env={
         "PATH": "/usr/bin:/bin", "CONF_DIR": str(conf.parent), "RUNTIME_DIR": str(tmp_path / "run"),
-        "STATE_DIR": str(tmp_path / "state")})
+        "STATE_DIR": str(tmp_path / "state"), "TRUSTED_PROXIES": "192.0.2.10, 10.0.0.0/8,2001:db8::/32"})
     assert "@" not in "".join(line for line in conf.read_text().splitlines() if not line.lstrip().startswith("#"))
-    (conf.parent / "local").mkdir()
-    real_ip = (conf.parent / "snippets" / "real-ip.example.conf").read_text().replace("# set_", "set_").replace("# real_", "real_")
-    (conf.parent / "local" / "http-real-ip.conf").write_text(real_ip)
     check = subprocess.run(["/usr/sbin/nginx", "-t", "-c", conf], capture_output=True, text=True, check=False)
     assert check.returncode == 0, check.stderr
     assert "warn" not in check.stderr
@@ -95,6 +92,14 @@ def test_a_path_that_nginx_could_misread_is_refused(tmp_path):
                           capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "WWW_DIR" in done.stderr and done.stdout == ""
+
+
+@pytest.mark.parametrize("proxies", ["10.0.0.1;", "proxy.example", "10.0.0.0/8/8", "0.0.0.0/0", "::/0", "unix:", "a b", "10.0.0.1/"])
+def test_a_proxy_that_is_no_address_is_refused(proxies):
+    done = subprocess.run([ROOT / "nginx" / "render.sh", "-"], env={"PATH": "/usr/bin:/bin", "TRUSTED_PROXIES": proxies},
+                          capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "TRUSTED_PROXIES" in done.stderr
 
 
 def test_the_console_is_served_with_its_policy(front):

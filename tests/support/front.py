@@ -32,7 +32,10 @@ def json_reply(status, value, headers=()):
 
 
 class Front:
-    def __init__(self, fastcgi=None, websocket=None, examples=ROOT / "docs" / "examples"):
+    def __init__(self, fastcgi=None, websocket=None, examples=ROOT / "docs" / "examples",
+                 origins="", local=None, **places):
+        """origins: the rows that the keeper would write; local: {name: text} of local/; places: of render.sh."""
+        self.origins, self.local, self.places = origins, local or {}, places
         self.fastcgi = fastcgi or (lambda _params, _body: json_reply(200, {"status": "ok"}))
         self.websocket = websocket or (lambda ws: None)
         self.examples = examples
@@ -72,7 +75,12 @@ class Front:
             "CONF_DIR": str(self.dir / "conf"),
             "PUBLIC_LISTEN": f"127.0.0.1:{self.port}",
             "INTERNAL_LISTEN": f"127.0.0.1:{self.internal_port}",
+            **self.places,
         })
+        (self.dir / "run" / "nginx-origins.conf").write_text(self.origins)
+        for name, text in self.local.items():
+            (self.dir / "conf" / "local").mkdir(exist_ok=True)
+            (self.dir / "conf" / "local" / name).write_text(text)
 
     # ---- nginx ----
 
