@@ -1,3 +1,6 @@
+#include <stdio.h>
+#include <unistd.h>
+
 #include "shared/cli/cli.h"
 
 enum { FILE_OPTION, MARKDOWN };
@@ -7,6 +10,13 @@ static const struct cli_option options[] = {
     [MARKDOWN] = { "markdown", 0, NULL, "the page docs/configuration.md instead" },
     { 0 },
 };
+
+static void complain(void *arg, const char *name, const char *meant)
+{
+    (void)arg;
+    (void)fprintf(stderr, "agentsim: %s in the environment is no setting%s%s\n", name, meant ? "; meant may be " : "",
+                  meant ? meant : "");
+}
 
 static int run(const struct cli_input *in)
 {
@@ -20,6 +30,7 @@ static int run(const struct cli_input *in)
     }
     if (cli_load_config(&c, in->values[FILE_OPTION], &err) < 0)
         return cli_fail(CLI_NO, "%s", err.msg);
+    config_unknown_env(environ, complain, NULL);
     if (!in->args_len)
         config_print(&c, stdout);
     else if (config_print_value(&c, in->args[0], stdout, &err) < 0)

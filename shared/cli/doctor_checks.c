@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -188,6 +190,90 @@ static void check_limits(const struct config *c, struct doctor_result *r)
         "a cgroup namespace of its own, not read-only), and let the launcher start with CAP_SYS_ADMIN for disks");
 }
 
+/* What is ours to ask of the kernel besides namespaces, control groups and filters; without it, what happens. */
+static void check_kernel(const struct config *c, struct doctor_result *r)
+{
+    static const struct {
+        long number;
+        const char *name, *since;
+        enum doctor_state without;
+    } rows[] = {
+        { SYS_pidfd_open, "pidfd_open", "5.3", DOCTOR_BAD },
+        { SYS_pidfd_send_signal, "pidfd_send_signal", "5.1", DOCTOR_BAD },
+        { SYS_close_range, "close_range", "5.9", DOCTOR_BAD },
+        { SYS_memfd_create, "memfd_create", "3.17", DOCTOR_BAD },
+        { SYS_openat2, "openat2", "5.6", DOCTOR_WARN },
+    };
+    struct utsname u = { 0 };
+    size_t i;
+
+    (void)c;
+    uname(&u);
+    SET(r->found, "Linux %.60s has every call that is needed", u.release);
+    for (i = 0; i < ARRAY_LEN(rows); i++) {
+        if (syscall(rows[i].number, -1, -1, -1, -1) >= 0 || (errno != ENOSYS && errno != EPERM) ||
+            rows[i].without < r->state)
+            continue;
+        r->state = rows[i].without;
+        SET(r->found, "%s is %s%s", rows[i].name, errno == EPERM ? "forbidden" : "missing",
+            r->state == DOCTOR_WARN ? ": files of sessions are reached in a slower way" : "");
+        SET(r->cure, "use Linux %s or newer; in a container, a seccomp profile that lets the call through",
+            rows[i].since);
+    }
+}
+
+/* True where nothing is tried, or must not be by us. */
+static bool judge_policy(const struct config *c, struct doctor_result *r)
+{
+    if (c->sandbox == SANDBOX_OFF || c->egress == EGRESS_HOST) {
+        r->state = DOCTOR_WARN;
+        SET(r->found, "agents reach every network that this machine reaches, its loopback included");
+        SET(r->cure, "%s",
+            c->sandbox == SANDBOX_OFF ? "unset AGENT_SIMULATOR_SANDBOX" : "AGENT_SIMULATOR_EGRESS=public");
+        return true;
+    }
+    SET(r->found, "%s", c->egress == EGRESS_NONE ? "none: agents reach nothing" : config_egress_name(c->egress));
+    return c->egress == EGRESS_NONE || geteuid() != 0;
+}
+
+static void check_egress(const struct config *c, struct doctor_result *r)
+{
+    char flag[] = "--self-test=egress";
+    auto_free char *program = cli_program_path("agentsim-holder");
+    char *argv[] = { program, flag, NULL };
+    auto_buf struct buf out = { 0 };
+    int status;
+
+    if (judge_policy(c, r))
+        return;
+    buf_init(&out, 65536);
+    status = program ? doctor_run(c, argv, (unsigned)c->session_uid_base, 2 * PROBE_MS, &out) : -1;
+    if (out.data && *out.data)
+        SET(r->found, "%.*s", (int)strcspn(out.data, "\n"), out.data);
+    if (status == 0)
+        return;
+    r->state = DOCTOR_BAD;
+    SET(r->cure, "as for the sandbox, in the last line; the list of `allow` is AGENT_SIMULATOR_EGRESS_ALLOW");
+}
+
+static void add_unknown(void *arg, const char *name, const char *meant)
+{
+    struct doctor_result *r = arg;
+    size_t used = r->state == DOCTOR_OK ? 0 : strlen(r->found);
+
+    r->state = DOCTOR_WARN;
+    (void)snprintf(r->found + used, sizeof(r->found) - used, "%s%s%s%s", used ? ", " : "no settings: ", name,
+                   meant ? ", meant may be " : "", meant ? meant : "");
+    SET(r->cure, "correct or unset them; `agentsim config` lists the settings");
+}
+
+static void check_settings(const struct config *c, struct doctor_result *r)
+{
+    (void)c;
+    SET(r->found, "every AGENT_SIMULATOR_ name in the environment is one");
+    config_unknown_env(environ, add_unknown, r);
+}
+
 static void check_runtime(const struct config *c, struct doctor_result *r)
 {
     char isolated[] = "-I", command[] = "-c";
@@ -317,7 +403,8 @@ static void check_service(const struct config *c, struct doctor_result *r)
 
 const struct doctor_check doctor_checks[] = {
     { "namespaces", check_namespaces }, { "bubblewrap", check_bubblewrap }, { "seccomp", check_seccomp },
-    { "limits", check_limits },         { "runtime", check_runtime },       { "NLTK data", check_nltk },
+    { "kernel", check_kernel },         { "limits", check_limits },         { "egress", check_egress },
+    { "settings", check_settings },     { "runtime", check_runtime },       { "NLTK data", check_nltk },
     { "programs", check_programs },     { "users", check_users },           { "nginx", check_nginx },
     { "service", check_service },
 };
@@ -352,7 +439,7 @@ void doctor_try_sandbox(const struct config *c, struct doctor_result *ret)
     char flag[] = "--self-test";
     auto_free char *program = cli_program_path("agentsim-holder");
     char *argv[] = { program, flag, NULL };
-    auto_buf struct buf out;
+    auto_buf struct buf out = { 0 };
     int status;
 
     *ret = (struct doctor_result){ 0 };

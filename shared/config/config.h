@@ -82,6 +82,10 @@ int config_set(struct config *c, const char *key, const char *value, struct err 
 int config_public_env(const struct config *c, char ***ret, struct err *err);
 void config_env_free(char **env);
 
+/* Names in an environment that begin like a setting of ours and are none, most likely misspelt: found() hears each, and
+ * the name that was meant, or NULL where none is near. */
+void config_unknown_env(char *const *env, void (*found)(void *arg, const char *name, const char *meant), void *arg);
+
 /* The table with the values (secrets as ***) and where those come from that are no default. */
 void config_print(const struct config *c, FILE *out);
 

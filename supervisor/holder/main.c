@@ -9,7 +9,7 @@ static int usage(void)
 {
     (void)fprintf(stderr, "usage: agentsim-holder --slot N --session UUID --dir DIR [--enter CGROUP_PROCS]...\n"
                           "           [--memory-events FILE]   (started by agentsim-launcher)\n"
-                          "       agentsim-holder --self-test\n");
+                          "       agentsim-holder --self-test[=egress]\n");
     return 2;
 }
 
@@ -21,11 +21,11 @@ int main(int argc, char **argv)
         { "dir", required_argument, NULL, 'd' },
         { "enter", required_argument, NULL, 'e' },
         { "memory-events", required_argument, NULL, 'm' },
-        { "self-test", no_argument, NULL, 't' },
+        { "self-test", optional_argument, NULL, 't' },
         { NULL, 0, NULL, 0 },
     };
     struct holder_args args = { 0 };
-    bool self_test = false, have_slot = false;
+    bool self_test = false, egress = false, have_slot = false;
     int64_t slot;
     int c;
 
@@ -51,12 +51,13 @@ int main(int argc, char **argv)
             break;
         case 't':
             self_test = true;
+            egress = optarg && str_eq(optarg, "egress");
             break;
         default:
             return usage();
         }
     }
     if (self_test)
-        return holder_self_test();
+        return holder_self_test(egress);
     return have_slot && args.session && args.dir ? holder_run(&args) : usage();
 }

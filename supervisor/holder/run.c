@@ -152,7 +152,18 @@ static int become_session_user(const struct config *config, const char *dir, str
     return 0;
 }
 
-int holder_self_test(void)
+/* On success: what an operator wants to know. */
+static void print_success(const struct config *c, bool egress)
+{
+    if (!egress)
+        (void)printf("sandbox OK\n");
+    else if (c->egress == EGRESS_PUBLIC || c->egress == EGRESS_ALLOW)
+        (void)printf("%s: the session's proxy is reached from inside the sandbox\n", config_egress_name(c->egress));
+    else
+        (void)printf("%s: there is no proxy\n", config_egress_name(c->egress));
+}
+
+int holder_self_test(bool egress)
 {
     struct config config;
     struct err err = { 0 };
@@ -176,7 +187,10 @@ int holder_self_test(void)
     if (r == 0)
         r = selftest_run(&config, dir, NULL, &err);
     (void)rmdir(dir);
-    (void)printf("%s\n", r < 0 ? err.msg : "sandbox OK");
+    if (r < 0)
+        (void)printf("%s\n", err.msg);
+    else
+        print_success(&config, egress);
     config_release(&config);
     return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -2,6 +2,8 @@
 #ifndef HOLDER_RUN_H
 #define HOLDER_RUN_H
 
+#include <stdbool.h>
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +22,6 @@ struct holder_args {
 int holder_run(const struct holder_args *args);
 
 /* Builds the sandbox once and prints "sandbox OK", or why it cannot be built; root becomes the first session user. */
-int holder_self_test(void);
+int holder_self_test(bool egress);
 
 #endif

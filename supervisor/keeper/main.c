@@ -1,6 +1,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "shared/base/log.h"
 #include "supervisor/keeper/keeper.h"
@@ -10,6 +11,13 @@ static const char usage[] =
     "Starts and watches the processes of agentsim: launcher, supervisor, FastCGI workers, nginx.\n"
     "SIGTERM ends them all, SIGHUP puts changed settings in force, SIGUSR2 replaces nginx by the one that is\n"
     "installed now. Settings: agentsim config.\n";
+
+static void warn_of(void *arg, const char *name, const char *meant)
+{
+    (void)arg;
+    log_warn("%s in the environment is no setting and has no effect%s%s", name, meant ? "; meant may be " : "",
+             meant ? meant : "");
+}
 
 int main(int argc, char **argv)
 {
@@ -39,6 +47,7 @@ int main(int argc, char **argv)
     }
     (void)log_level_parse(config.log_level, &level);
     log_setup("agentsim-keeper", strcmp(config.log, "json") == 0, level);
+    config_unknown_env(environ, warn_of, NULL);
     r = keeper_run(&config, &o, &err);
     if (r < 0)
         log_error("%s", err.msg);

@@ -9,6 +9,13 @@
 static const struct {
     const char *words, *and_words, *advice;
 } rows[] = {
+    { "Resource temporarily unavailable", NULL,
+      "the session's user may have too few processes: raise AGENT_SIMULATOR_RLIMIT_NPROC, or the limit that the "
+      "service "
+      "was started with (ulimit -u)" },
+    { "Cannot allocate memory", NULL, "raise AGENT_SIMULATOR_RLIMIT_AS_GB, or give the machine more memory" },
+    { "Too many open files", NULL, "raise AGENT_SIMULATOR_RLIMIT_NOFILE" },
+    { "File size limit exceeded", NULL, "raise AGENT_SIMULATOR_RLIMIT_FSIZE_MB" },
     { "max_user_namespaces", NULL, "raise the limit: sysctl user.max_user_namespaces=15000" },
     { "No space left", "namespace", "raise the limit: sysctl user.max_user_namespaces=15000" },
     { "does not allow non-privileged user namespaces", NULL,

@@ -10,9 +10,9 @@
 
 #define SELFTEST_SECONDS 20
 
-/* work: an existing, empty directory of ours. 0: the interpreter ran inside and a socket was made
- * in its network. -1: err holds the failing step, the system's words and, when known, the likely
- * cure. */
+/* work: an existing, empty directory of ours. 0: the interpreter ran inside, reached the
+ * socket of its egress proxy where there is one, and a socket was made in its network. -1: err holds the failing step,
+ * the system's words and, when known, the likely cure. */
 int selftest_run(const struct config *config, const char *work, const struct strv *entered, struct err *err);
 
 #endif

@@ -53,8 +53,48 @@ def test_doctor_ends_with_its_verdict(agentsim):
     assert done.returncode == 0, done.stdout
     assert done.stdout.splitlines()[-1] == "sandbox OK"
     report = json.loads(agentsim("doctor", "--json").stdout)
-    assert report["ok"] and {c["name"] for c in report["checks"]} >= {"namespaces", "bubblewrap", "runtime", "service"}
+    checks = {c["name"]: c for c in report["checks"]}
+    assert report["ok"] and set(checks) == {"namespaces", "bubblewrap", "seccomp", "kernel", "limits", "egress", "settings", "runtime", "NLTK data",
+                                            "programs", "users", "nginx", "service"}
     assert not [c for c in report["checks"] if c["state"] == "bad"]
+    assert all(c["found"] and (c["state"] == "ok") == (c["cure"] == "") for c in report["checks"])
+    assert checks["egress"]["found"] == "public: the session's proxy is reached from inside the sandbox"
+
+
+def doctor(stack, **settings):
+    done = subprocess.run([AGENTSIM, "doctor", "--json"], capture_output=True, encoding="utf-8", timeout=90, env={**stack.env, **settings})
+    report = json.loads(done.stdout)
+    assert (done.returncode == 0) == report["ok"]
+    return report["ok"], report["sandbox"], {c["name"]: c for c in report["checks"]}
+
+
+def test_doctor_tells_limits_that_are_too_low_from_a_missing_runtime(stack):
+    ok, why, _ = doctor(stack, AGENT_SIMULATOR_RLIMIT_NPROC="1")
+    assert not ok and "raise AGENT_SIMULATOR_RLIMIT_NPROC" in why and "make up" not in why
+
+
+@pytest.mark.parametrize("settings, state, words", [
+    ({"AGENT_SIMULATOR_EGRESS": "allow", "AGENT_SIMULATOR_EGRESS_ALLOW": "10.0.0.0/8:443"}, "ok", "allow: the session's proxy is reached"),
+    ({"AGENT_SIMULATOR_EGRESS": "allow", "AGENT_SIMULATOR_EGRESS_ALLOW": "127.1:443"}, "bad", '"127.1:443" is not host:port'),
+    ({"AGENT_SIMULATOR_EGRESS": "none"}, "ok", "none: agents reach nothing"),
+    ({"AGENT_SIMULATOR_EGRESS": "host"}, "warn", "its loopback included"),
+    ({"AGENT_SIMULATOR_SANDBOX": "off"}, "warn", "its loopback included"),
+])
+def test_doctor_tries_the_way_out(stack, settings, state, words):
+    _, _, checks = doctor(stack, **settings)
+    assert checks["egress"]["state"] == state and words in checks["egress"]["found"]
+
+
+def test_a_misspelt_setting_is_named(stack):
+    wrong = {"AGENT_SIMULATOR_MEMORYMB": "512"}
+    ok, _, checks = doctor(stack, **wrong)
+    assert ok and checks["settings"]["state"] == "warn"
+    assert "AGENT_SIMULATOR_MEMORYMB, meant may be AGENT_SIMULATOR_MEMORY_MB" in checks["settings"]["found"]
+    shown = subprocess.run([AGENTSIM, "config", "memory_mb"], capture_output=True, encoding="utf-8", env={**stack.env, **wrong})
+    assert shown.stdout == "0\n" and "AGENT_SIMULATOR_MEMORYMB in the environment is no setting" in shown.stderr
+    started = subprocess.run([stack.bin / "agentsim-keeper"], capture_output=True, encoding="utf-8", timeout=30,
+                             env={**stack.env, **wrong})  # there is one already
+    assert "AGENT_SIMULATOR_MEMORYMB in the environment is no setting and has no effect" in started.stderr
 
 
 def test_doctor_names_what_is_missing(stack):

@@ -190,6 +190,44 @@ static void an_unknown_sandbox_word_does_not_open_the_sandbox(void **state)
     config_release(&c);
 }
 
+static void note_name(void *arg, const char *name, const char *meant)
+{
+    char *out = arg;
+    size_t used = strlen(out);
+
+    snprintf(out + used, 512 - used, "%s>%s ", name, meant ? meant : "-");
+}
+
+static void misspelt_names_are_told_with_what_was_meant(void **state)
+{
+    static const char *const words[] = { "PATH=/bin",
+                                         "AGENT_SIMULATOR_EGRESS=public",
+                                         "AGENT_SIMULATOR_TOKEN=x",
+                                         "AGENT_SIMULATOR_EGRES=host",
+                                         "AGENT_SIMULATOR_MEMORYMB=1",
+                                         "AGENT_SIMULATOR_FOO=1",
+                                         "AGENT_SIMULATOR_=1",
+                                         "AGENT_SIMULATOR_MAX_SESSION",
+                                         "agent_simulator_egress=x" };
+    char *env[ARRAY_LEN(words) + 1] = { NULL };
+    size_t i;
+    char long_name[9000] = "AGENT_SIMULATOR_", *const long_env[] = { long_name, NULL }, found[512] = "";
+
+    (void)state;
+    for (i = 0; i < ARRAY_LEN(words); i++)
+        env[i] = mem_strdup(words[i]);
+    config_unknown_env(env, note_name, found);
+    for (i = 0; i < ARRAY_LEN(words); i++)
+        mem_free(env[i]);
+    assert_string_equal(found, "AGENT_SIMULATOR_EGRES>AGENT_SIMULATOR_EGRESS "
+                               "AGENT_SIMULATOR_MEMORYMB>AGENT_SIMULATOR_MEMORY_MB AGENT_SIMULATOR_FOO>- "
+                               "AGENT_SIMULATOR_>- AGENT_SIMULATOR_MAX_SESSION>AGENT_SIMULATOR_MAX_SESSIONS ");
+    memset(long_name + 16, 'A', sizeof(long_name) - 17);
+    found[0] = '\0';
+    config_unknown_env(long_env, note_name, found);
+    assert_non_null(strstr(found, ">- "));
+}
+
 static void an_empty_variable_means_the_default(void **state)
 {
     const struct config_row *row;
@@ -383,6 +421,7 @@ int main(void)
         cmocka_unit_test(malformed_values_are_refused_with_name_value_and_what_is_allowed),
         cmocka_unit_test(well_formed_values_are_taken),
         cmocka_unit_test(an_unknown_sandbox_word_does_not_open_the_sandbox),
+        cmocka_unit_test(misspelt_names_are_told_with_what_was_meant),
         cmocka_unit_test(an_empty_variable_means_the_default),
         cmocka_unit_test(pools_that_do_not_fit_are_refused),
         cmocka_unit_test(secrets_show_up_nowhere),

@@ -30,6 +30,10 @@ static void known_failures_have_advice(void **state)
         { "join the sandbox's network: Operation not permitted", "setns" },
         { "the agents' interpreter /x: No such file or directory", "make up" },
         { "/x/agentsim-pid1: No such file or directory", "make install" },
+        { "bwrap: Creating new namespace failed: Resource temporarily unavailable", "AGENT_SIMULATOR_RLIMIT_NPROC" },
+        { "start the interpreter inside the sandbox: Resource temporarily unavailable",
+          "AGENT_SIMULATOR_RLIMIT_NPROC" },
+        { "start the interpreter inside the sandbox: Cannot allocate memory", "AGENT_SIMULATOR_RLIMIT_AS_GB" },
         { "bwrap: Can't chdir to /work: Permission denied", "o+x" },
     };
     size_t i;
