@@ -80,6 +80,17 @@ int door_write(void *port, const void *data, size_t len)
     return FCGX_GetError(d->request.out) ? -1 : 0;
 }
 
+int door_fd(const struct door *d)
+{
+    return d->request.ipcFd;
+}
+
+void door_hand_over(struct door *d)
+{
+    FCGX_Detach(&d->request); /* else the connection would be shut down, for both of us */
+    FCGX_Free(&d->request, 1);
+}
+
 void door_done(struct door *d, bool broken)
 {
     if (broken)

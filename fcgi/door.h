@@ -21,6 +21,11 @@ char *const *door_accept(struct door *d);
 int door_read_body(void *port, struct buf *body, struct err *err);
 int door_write(void *port, const void *data, size_t len);
 
+int door_fd(const struct door *d); /* the connection to whoever asked */
+
+/* The connection is another process's now, which has it from a fork: ours goes, without a word on it. */
+void door_hand_over(struct door *d);
+
 /* Ends the request; broken: without its proper end, so that the other side knows that something is missing. */
 void door_done(struct door *d, bool broken);
 

@@ -33,6 +33,7 @@ struct request {
     struct target target;
     char *args[REQUEST_ARGS_MAX]; /* what stood in place of {..} of the route, in order */
     struct buf body;              /* wiped when released: it may hold credentials */
+    bool handed_over;             /* another process answers it (waiting.h) */
     int (*read_body)(void *port, struct buf *body, struct err *err); /* NULL: body is there */
     void *port;
 };

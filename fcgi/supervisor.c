@@ -1,7 +1,13 @@
 #include "fcgi/supervisor.h"
 
+#include <errno.h>
+#include <poll.h>
+
+#include "shared/base/io.h"
 #include "shared/base/log.h"
 #include "shared/base/mem.h"
+#include "shared/base/time.h"
+#include "shared/ipc/frame.h"
 #include "shared/ipc/wire.h"
 
 /* The supervisor answers within 30 s (create) and 20 s (end) by itself; these are for one that hangs. */
@@ -62,28 +68,126 @@ static void put_session(struct buf *request, const struct id *id, const char *ac
     wire_put_str(request, actor);
 }
 
+static int said_error(const struct buf *answer, struct err *err)
+{
+    struct wire_in in;
+    struct err said;
+
+    wire_start(&in, answer->data, answer->len);
+    if (rpc_get_error(&in, &said) < 0)
+        return malformed(err);
+    *err = said;
+    return -1;
+}
+
+static int refused_full(const struct buf *answer, struct place_queue *ret_full, struct err *err)
+{
+    struct place_queue q;
+    struct wire_in in;
+    const char *text;
+    unsigned wait;
+
+    wire_start(&in, answer->data, answer->len);
+    wait = wire_get_u32(&in);
+    q.position = wire_get_u32(&in);
+    q.waiting = wire_get_u32(&in);
+    text = wire_get_str(&in, RPC_TEXT_MAX);
+    if (wire_end(&in) < 0 || !q.position || !ret_full)
+        return malformed(err);
+    *ret_full = q;
+    err_set(err, ERR_LIMIT, 0, "%s", text);
+    err->wait = wait;
+    return -1;
+}
+
+static int created(enum rpc_type got, const struct buf *answer, int *fd, uint32_t *ret_port, int *ret_fd,
+                   struct place_queue *ret_full, struct err *err)
+{
+    struct wire_in in;
+    uint32_t port;
+
+    if (got == RPC_FULL)
+        return refused_full(answer, ret_full, err);
+    wire_start(&in, answer->data, answer->len);
+    port = wire_get_u32(&in);
+    if (got != RPC_CREATED || wire_end(&in) < 0 || !port || port > UINT16_MAX || *fd < 0)
+        return malformed(err);
+    *ret_port = port;
+    *ret_fd = steal_fd(*fd);
+    return 0;
+}
+
+static int put_create(struct buf *request, const struct id *id, const char *actor, uint32_t flags, struct err *err)
+{
+    buf_init(request, RPC_MAX_PAYLOAD);
+    put_session(request, id, actor);
+    wire_put_u32(request, flags);
+    return buf_failed(request) ? err_nomem(err) : 0;
+}
+
 int supervisor_create(const char *socket, const struct id *id, const char *actor, uint32_t flags, uint32_t *ret_port,
-                      int *ret_fd, struct err *err)
+                      int *ret_fd, struct place_queue *ret_full, struct err *err)
 {
     auto_buf struct buf request;
     auto_buf struct buf answer;
     auto_fd int fd = -1;
-    struct wire_in in;
-    uint32_t port;
+    enum rpc_type got;
 
-    buf_init(&request, RPC_MAX_PAYLOAD);
     buf_init(&answer, RPC_MAX_PAYLOAD);
-    put_session(&request, id, actor);
-    wire_put_u32(&request, flags);
-    if (call(socket, RPC_CREATE, &request, CREATE_MS, RPC_CREATED, &answer, &fd, err) < 0)
+    if (ret_full)
+        *ret_full = (struct place_queue){ 0, 0 };
+    if (put_create(&request, id, actor, flags, err) < 0)
         return -1;
-    wire_start(&in, answer.data, answer.len);
-    port = wire_get_u32(&in);
-    if (wire_end(&in) < 0 || !port || port > UINT16_MAX)
-        return malformed(err);
-    *ret_port = port;
-    *ret_fd = steal_fd(fd);
-    return 0;
+    if (rpc_call(socket, RPC_CREATE, &request, CREATE_MS, &got, &answer, &fd, err) < 0)
+        return unreachable(err);
+    return created(got, &answer, &fd, ret_port, ret_fd, ret_full, err);
+}
+
+/* 0 when the supervisor answers, -1 when the client goes first or nothing comes at all. */
+static int await_answer(int sock, int client_fd, int64_t deadline, struct err *err)
+{
+    struct pollfd p[] = { { .fd = sock, .events = POLLIN }, { .fd = client_fd, .events = POLLRDHUP } };
+
+    for (;;) {
+        int64_t left = deadline - time_mono_ms();
+        int n = left > 0 ? poll(p, ARRAY_LEN(p), (int)left) : 0;
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return err_set(err, ERR_UNAVAILABLE, 0, "The agent simulator did not answer in time");
+        if (p[0].revents)
+            return 0;
+        return err_set(err, ERR_UNAVAILABLE, 0, "The client has left");
+    }
+}
+
+int supervisor_queue(const char *socket, const struct id *id, const char *actor, unsigned seconds, int client_fd,
+                     uint32_t *ret_port, int *ret_fd, struct place_queue *ret_full, struct err *err)
+{
+    int64_t deadline = time_mono_ms() + (int64_t)seconds * 1000 + CREATE_MS;
+    auto_fd int sock = io_unix_connect_within(socket, QUICK_MS, err);
+    auto_buf struct buf request;
+    auto_buf struct buf answer;
+    auto_fd int fd = -1;
+    uint16_t got;
+
+    buf_init(&request, 0);
+    buf_init(&answer, RPC_MAX_PAYLOAD);
+    *ret_full = (struct place_queue){ 0, 0 };
+    if (sock < 0)
+        return unreachable(err);
+    if (put_create(&request, id, actor, seconds, err) < 0)
+        return -1;
+    if (frame_send(sock, RPC_QUEUE, &request, -1, err) < 0)
+        return unreachable(err);
+    if (await_answer(sock, client_fd, deadline, err) < 0)
+        return -1;
+    if (frame_recv(sock, &got, &answer, &fd, err) != 1)
+        return err_set(err, ERR_UNAVAILABLE, 0, "The agent simulator cannot be reached, try again in a moment");
+    if (got == RPC_ERROR)
+        return said_error(&answer, err);
+    return created((enum rpc_type)got, &answer, &fd, ret_port, ret_fd, ret_full, err);
 }
 
 int supervisor_info(const char *socket, const struct id *id, const char *actor, struct buf *answer,

@@ -14,10 +14,19 @@
 /* socket: path of supervisor.sock. flags: enum rpc_admit. */
 int supervisor_admit(const char *socket, const char *actor, uint32_t flags, struct err *err);
 
+/* Where one stands who finds every place taken; position 0: that is not so. */
+struct place_queue {
+    unsigned position, waiting;
+};
+
 /* A started holder that waits for its program: *ret_fd is the caller's, *ret_port what the agent has to listen on.
- * flags: enum rpc_create. */
+ * flags: enum rpc_create. ret_full may be NULL; else it is written also on failure. */
 int supervisor_create(const char *socket, const struct id *id, const char *actor, uint32_t flags, uint32_t *ret_port,
-                      int *ret_fd, struct err *err);
+                      int *ret_fd, struct place_queue *ret_full, struct err *err);
+
+/* The same, waiting up to seconds for a place, as long as client_fd (the other end's interest in it) is open. */
+int supervisor_queue(const char *socket, const struct id *id, const char *actor, unsigned seconds, int client_fd,
+                     uint32_t *ret_port, int *ret_fd, struct place_queue *ret_full, struct err *err);
 
 /* Texts of *ret are borrowed from answer (the caller's, any state). */
 int supervisor_info(const char *socket, const struct id *id, const char *actor, struct buf *answer,

@@ -126,12 +126,20 @@ static void serve_one(struct worker *w, struct door *d, char *const *params)
     } else {
         reply_err(&rp, &err);
     }
-    reply_send(&rp);
-    log_answer(&rq, &rp, began);
+    if (!rq.handed_over) {
+        reply_send(&rp);
+        log_answer(&rq, &rp, began);
+    }
     big = rq.body.cap > TRIM_BYTES || rp.body.cap > TRIM_BYTES;
+    if (rq.handed_over)
+        door_hand_over(d);
+    else
+        door_done(d, rp.broken);
     request_release(&rq);
-    door_done(d, rp.broken);
     reply_release(&rp);
+    if (w->waiting.here)
+        _exit(0); /* without the worker's good-byes to its parser */
+    waiting_reap(&w->waiting);
     alarm(0);
     log_context(NULL, NULL);
     if (big)

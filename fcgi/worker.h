@@ -5,6 +5,7 @@
 
 #include "fcgi/reply.h"
 #include "fcgi/request.h"
+#include "fcgi/waiting.h"
 #include "shared/config/config.h"
 
 struct python_parser;
@@ -13,6 +14,7 @@ struct worker { /* owns the texts and the parser; the configuration is borrowed 
     const struct config *config;
     char *supervisor_socket;
     struct python_parser *parser;
+    struct waiting waiting;
 };
 
 int worker_init(struct worker *w, const struct config *c, struct err *err);

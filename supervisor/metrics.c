@@ -31,6 +31,7 @@ static const struct {
     { RPC_SIGNIN_MAKE, "signin_make" },
     { RPC_SIGNIN_SHOW, "signin_show" },
     { RPC_SIGNIN_END, "signin_end" },
+    { RPC_QUEUE, "queue" },
 };
 
 /* Rows of one number each. */

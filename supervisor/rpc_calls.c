@@ -61,6 +61,22 @@ static int connect_holder(const struct supervisor *sv, const struct session *s, 
     return steal_fd(fd);
 }
 
+static void answer_refused(struct rpc_conn *c, const struct err *why)
+{
+    auto_buf struct buf b;
+
+    buf_init(&b, sizeof(why->msg) + 64);
+    if (!c->create.full || !c->may_wait) {
+        rpc_answer_error(c, why);
+        return;
+    }
+    wire_put_u32(&b, why->wait);
+    wire_put_u32(&b, (uint32_t)c->create.position);
+    wire_put_u32(&b, (uint32_t)supervisor_of(c)->sessions.queue.count);
+    wire_put_str(&b, why->msg);
+    answer_buf(c, RPC_FULL, &b, -1);
+}
+
 static void on_started(struct waiter *w, struct session *s, const struct err *why)
 {
     struct create_request *r = list_entry(w, struct create_request, waiter);
@@ -73,7 +89,7 @@ static void on_started(struct waiter *w, struct session *s, const struct err *wh
     buf_init(&b, 64);
     metrics_start(&sv->sessions.metrics, r->internal ? METRICS_INTERNAL : METRICS_PUBLIC, why);
     if (why) {
-        rpc_answer_error(c, why);
+        answer_refused(c, why);
         return;
     }
     fd = connect_holder(sv, s, &err);
@@ -87,14 +103,27 @@ static void on_started(struct waiter *w, struct session *s, const struct err *wh
     answer_buf(c, RPC_CREATED, &b, fd);
 }
 
-static void call_create(struct rpc_conn *c, const struct rpc_request *r)
+static void create(struct rpc_conn *c, const struct rpc_request *r)
 {
     waiter_init(&c->create.waiter, on_started);
     c->create.id = r->id;
-    c->create.internal = r->flags & RPC_CREATE_INTERNAL;
     snprintf(c->create.actor, sizeof(c->create.actor), "%s", r->actor);
-    rpc_wait_for(c, CREATE_SECONDS);
+    rpc_wait_for(c, CREATE_SECONDS + c->create.wait_s);
     sessions_create(&supervisor_of(c)->sessions, &c->create);
+}
+
+static void call_create(struct rpc_conn *c, const struct rpc_request *r)
+{
+    c->create.internal = r->flags & RPC_CREATE_INTERNAL;
+    c->may_wait = r->flags & RPC_CREATE_MAY_WAIT;
+    create(c, r);
+}
+
+static void call_queue(struct rpc_conn *c, const struct rpc_request *r)
+{
+    c->create.wait_s = r->flags;
+    c->may_wait = true;
+    create(c, r);
 }
 
 static void call_info(struct rpc_conn *c, const struct rpc_request *r)
@@ -236,6 +265,7 @@ static struct metrics_now metrics_of_now(const struct supervisor *sv)
         if (s)
             now.sessions[s->state]++;
     }
+    now.queue = (uint32_t)ss->queue.count;
     for (l = ss->pending.next; l != &ss->pending; l = l->next)
         now.queue++;
     return now;
@@ -304,9 +334,9 @@ static const struct {
     enum rpc_type type;
     void (*run)(struct rpc_conn *c, const struct rpc_request *r);
 } calls[] = {
-    { RPC_ADMIT, call_admit }, { RPC_CREATE, call_create }, { RPC_INFO, call_info }, { RPC_OPEN, call_open },
-    { RPC_END, call_end },     { RPC_HEALTH, call_health }, { RPC_LIST, call_list }, { RPC_METRICS, call_metrics },
-    { RPC_DRAIN, call_drain }, { RPC_RELOAD, call_reload },
+    { RPC_ADMIT, call_admit }, { RPC_CREATE, call_create }, { RPC_INFO, call_info },   { RPC_OPEN, call_open },
+    { RPC_END, call_end },     { RPC_HEALTH, call_health }, { RPC_LIST, call_list },   { RPC_METRICS, call_metrics },
+    { RPC_DRAIN, call_drain }, { RPC_RELOAD, call_reload }, { RPC_QUEUE, call_queue },
 };
 
 void supervisor_call(struct rpc_conn *c, const struct rpc_request *r)

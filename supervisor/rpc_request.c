@@ -15,7 +15,8 @@ static const struct {
     bool user;      /* login and avatar */
 } kinds[] = {
     { RPC_ADMIT, false, 0, true, true, RPC_ADMIT_RATE | RPC_ADMIT_CAP, false },
-    { RPC_CREATE, true, 0, true, true, RPC_CREATE_INTERNAL, false },
+    { RPC_CREATE, true, 0, true, true, RPC_CREATE_INTERNAL | RPC_CREATE_MAY_WAIT, false },
+    { RPC_QUEUE, true, 0, true, true, 63, false },
     { RPC_INFO, true, 0, true, false, 0, false },
     { RPC_OPEN, true, 0, true, false, 0, false },
     { RPC_END, true, 0, true, false, 0, false },
@@ -66,7 +67,8 @@ int rpc_request_parse(uint16_t type, const void *payload, size_t len, struct rpc
         r.login = wire_get_str(&in, SIGNIN_LOGIN_MAX);
         r.avatar = wire_get_str(&in, SIGNIN_AVATAR_MAX);
     }
-    if (wire_end(&in) < 0 || (kinds[i].actor && !r.actor[0]) || (r.flags & ~kinds[i].flags))
+    if (wire_end(&in) < 0 || (kinds[i].actor && !r.actor[0]) || (r.flags & ~kinds[i].flags) ||
+        (type == RPC_QUEUE && (r.flags < 1 || r.flags > RPC_QUEUE_SECONDS_MAX)))
         return err_set(err, ERR_BAD_REQUEST, 0, "malformed request of type %u", type);
     *ret = r;
     return 0;

@@ -22,7 +22,7 @@ static void drop(struct rpc_conn *c)
     struct rpc_server *r = c->server;
 
     waiter_cancel(&c->waiter);
-    waiter_cancel(&c->create.waiter);
+    create_cancel(&c->create);
     ev_timer_stop(r->loop, &c->deadline);
     peer_close(&c->peer);
     list_remove(&c->link);
@@ -52,7 +52,7 @@ void rpc_answer(struct rpc_conn *c, enum rpc_type type, const struct buf *payloa
     int r;
 
     waiter_cancel(&c->waiter);
-    waiter_cancel(&c->create.waiter);
+    create_cancel(&c->create);
     c->answered = true;
     if (c->asked && c->server->answered)
         c->server->answered(c->server->owner, c->type, (double)(time_mono_us() - c->asked_us) / 1e6);

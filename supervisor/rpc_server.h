@@ -30,6 +30,7 @@ struct rpc_conn {
     /* of rpc_calls.c: at most one of them waits in a list of sessions.c */
     struct waiter waiter;
     struct create_request create;
+    bool may_wait; /* who asked for it knows RPC_FULL */
 };
 
 struct rpc_server {

@@ -35,6 +35,8 @@ void selftest_init(struct selftest *t, struct sessions *sessions, bool off);
 void selftest_release(struct selftest *t);
 
 void selftest_want(struct selftest *t); /* the launcher is ready, or a slot came free: run if there is need */
+/* A session from before runs in its sandbox: good enough, as long as no slot is free to try it. */
+void selftest_vouched(struct selftest *t);
 void selftest_launcher_lost(struct selftest *t);
 bool selftest_owns(const struct selftest *t, uint32_t slot);
 void selftest_message(struct selftest *t, const struct launch_msg *m); /* about its slot */

@@ -51,6 +51,7 @@ struct session {
     int32_t code;
     bool ending;            /* its end was asked for, the holder says good-bye */
     enum hold_reason asked; /* why its end was asked for */
+    int64_t detached_ms;    /* DETACHED: since when, monotonic */
     bool unwanted;          /* its owner ended it: nothing of it is remembered */
     bool found;             /* left by an earlier supervisor; its holder has not said yet who it is */
     bool adopted;           /* was found, and is known by now */

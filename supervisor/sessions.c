@@ -8,7 +8,9 @@
 #include "shared/base/time.h"
 
 #define LAUNCH_PATIENCE 20. /* seconds for a holder to start */
-#define END_PATIENCE 3.     /* seconds for a holder to say good-bye to a browser or worker */
+#define QUEUE_MAX 32
+#define QUEUE_MAX_OF_ONE 4
+#define END_PATIENCE 3. /* seconds for a holder to say good-bye to a browser or worker */
 
 static void enter_stopping(struct session *s);
 static void enter_gone(struct session *s);
@@ -242,7 +244,7 @@ static bool place_is_coming(const struct sessions *ss)
 }
 
 /* 1 there is room, 0 there will be when what ends now is gone, -1 there is none. */
-static int find_room(struct sessions *ss, const struct create_request *r, struct err *err)
+static int find_room(struct sessions *ss, struct create_request *r, struct err *err)
 {
     struct tally t = tally_of(ss, r->actor);
     int64_t cap = r->internal ? INT64_MAX : ss->config->max_sessions_per_actor;
@@ -251,16 +253,15 @@ static int find_room(struct sessions *ss, const struct create_request *r, struct
         ss->metrics.limits[METRICS_OWNER_CAP]++;
         return over_cap(ss, err);
     }
-    if (t.counting + t.ending < cap && ss->slots.free)
+    if (t.counting + t.ending < cap && ss->slots.free && (r->turn || !ss->queue.count))
         return 1;
     if (t.ending) {
         end_unused(ss, r->actor);
         return 0;
     }
-    if (place_is_coming(ss) || end_a_record(ss))
+    if ((r->turn || !ss->queue.count) && (place_is_coming(ss) || end_a_record(ss)))
         return 0;
-    ss->metrics.limits[METRICS_CAPACITY]++;
-    return err_set(err, ERR_LIMIT, 0, "All %u places of the service are taken, try again in a moment", ss->slots.count);
+    return sessions_full(ss, r, err);
 }
 
 static int launch(struct sessions *ss, struct create_request *r, struct err *err)
@@ -269,8 +270,7 @@ static int launch(struct sessions *ss, struct create_request *r, struct err *err
     uint32_t slot;
 
     if (slots_take(&ss->slots, &slot) < 0)
-        return err_set(err, ERR_LIMIT, 0, "All %u places of the service are taken, try again in a moment",
-                       ss->slots.count);
+        return sessions_full(ss, r, err);
     s = sessions_add(ss, &r->id, r->actor, slot);
     if (!s || launch_client_send(&ss->launch, LAUNCH_START, slot, &r->id) < 0) {
         /* Nothing was started, so the slot is as free as before. */
@@ -285,25 +285,42 @@ static int launch(struct sessions *ss, struct create_request *r, struct err *err
     return 0;
 }
 
+int sessions_try(struct sessions *ss, struct create_request *r, struct err *err)
+{
+    int room;
+
+    r->full = false;
+    room = check_service(ss, r, err) < 0 ? -1 : find_room(ss, r, err);
+    if (room > 0)
+        return launch(ss, r, err) < 0 ? -1 : 1;
+    if (room == 0) {
+        r->turn = true;
+        list_append(&ss->pending, &r->waiter.link);
+    }
+    return room;
+}
+
 void sessions_create(struct sessions *ss, struct create_request *r)
 {
     struct err err;
-    int room = check_service(ss, r, &err) < 0 ? -1 : find_room(ss, r, &err);
 
-    if (room > 0)
-        room = launch(ss, r, &err);
-    else if (room == 0)
-        list_append(&ss->pending, &r->waiter.link);
-    if (room < 0)
-        tell_one(&r->waiter, &err);
+    if (sessions_try(ss, r, &err) >= 0)
+        return;
+    if (r->full && r->wait_s && sessions_join_queue(ss, r) == 0)
+        return;
+    if (r->full)
+        ss->metrics.limits[METRICS_CAPACITY]++;
+    tell_one(&r->waiter, &err);
 }
 
 void sessions_retry_pending(struct sessions *ss)
 {
     struct list now;
 
-    if (list_empty(&ss->pending))
+    if (list_empty(&ss->pending)) {
+        sessions_serve_queue(ss);
         return;
+    }
     now = ss->pending; /* those that have to wait on join a fresh list */
     now.next->prev = now.prev->next = &now;
     list_init(&ss->pending);
@@ -313,6 +330,7 @@ void sessions_retry_pending(struct sessions *ss)
         list_remove(&w->link);
         sessions_create(ss, list_entry(w, struct create_request, waiter));
     }
+    sessions_serve_queue(ss);
 }
 
 /* ---- the rest of a life ---- */
@@ -372,8 +390,10 @@ void sessions_detach(struct session *s, struct browser *b)
         return;
     s->browser = NULL;
     log_audit(s->name, s->actor, "browser left");
+    s->detached_ms = time_mono_ms();
     if (session_may(s, SESSION_DETACHED))
         session_set_state(s, SESSION_DETACHED);
+    sessions_serve_queue(s->keeper); /* without its agent it is but a record now */
 }
 
 static void free_dead(struct sessions *ss)
@@ -405,6 +425,7 @@ int sessions_init(struct sessions *ss, struct ev_loop *loop, const struct config
 
     *ss = (struct sessions){ .loop = loop, .config = config, .adopting = true };
     ss->warn_browser = ss->release_browser = forget_browser;
+    queue_init(&ss->queue, QUEUE_MAX, QUEUE_MAX_OF_ONE);
     list_init(&ss->pending);
     list_init(&ss->dead);
     ev_prepare_init(&ss->reaper, on_prepare);
@@ -445,6 +466,7 @@ void sessions_release(struct sessions *ss)
 
     if (!ss->loop)
         return;
+    queue_release(&ss->queue);
     launch_client_stop(&ss->launch);
     selftest_release(&ss->selftest);
     for (i = 0; i < ss->table.slots; i++) {

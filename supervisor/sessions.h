@@ -12,6 +12,7 @@
 #include "shared/config/config.h"
 #include "supervisor/ended.h"
 #include "supervisor/launch_client.h"
+#include "supervisor/queue.h"
 #include "supervisor/metrics.h"
 #include "supervisor/selftest.h"
 #include "supervisor/session.h"
@@ -30,7 +31,15 @@ struct create_request {
     struct waiter waiter; /* done: the holder runs, its socket listens */
     struct id id;
     char actor[RPC_ACTOR_MAX + 1];
-    bool internal; /* no cap for its owner */
+    bool internal;   /* no cap for its owner */
+    unsigned wait_s; /* it waits so long for a place; 0: not at all */
+    /* sessions_queue.c's */
+    bool full;       /* what it was told of: every place is taken */
+    size_t position; /* full: where it stands, or would */
+    bool turn;       /* it was first in the queue: others do not come before it */
+    struct queue_entry entry;
+    struct ev_timer patience;
+    struct sessions *queued; /* waits in the queue of these */
 };
 
 struct sessions {
@@ -45,6 +54,8 @@ struct sessions {
     struct metrics metrics;
     bool draining;       /* no new sessions (an operator's wish) */
     bool adopting;       /* no inventory of the launcher was complete yet: unknown sessions are ours from before */
+    bool serving;        /* somebody's turn is being tried: what that causes must not try again */
+    struct queue queue;  /* create requests that wait for a place */
     struct list pending; /* create requests that wait until their owner's former sessions are gone */
     struct list dead;    /* sessions without memory of their own any more but ours, freed between two events */
     struct ended ended;  /* what became of the others */
@@ -63,11 +74,21 @@ void sessions_release(struct sessions *ss); /* holders and agents live on; waite
 bool sessions_settled(const struct sessions *ss);
 
 void waiter_init(struct waiter *w, void (*done)(struct waiter *w, struct session *s, const struct err *err));
-void waiter_cancel(struct waiter *w); /* never called again; a start that nobody waits for is undone */
+void waiter_cancel(struct waiter *w);         /* never called again; a start that nobody waits for is undone */
+void create_cancel(struct create_request *r); /* the same, out of the queue too; a zeroed one is fine */
 
 /* Answers through r->waiter, perhaps at once. Room is made first by the owner's detached sessions, then by any whose
  * agent has ended and that nobody looks at. */
 void sessions_create(struct sessions *ss, struct create_request *r);
+
+/* In sessions_queue.c. The queue, when a place may have come free; whoever r is, every place is taken: -1, and err says
+ * how long it takes; r joins the queue: 0, or -1. */
+void sessions_serve_queue(struct sessions *ss);
+int sessions_full(struct sessions *ss, struct create_request *r, struct err *err);
+int sessions_join_queue(struct sessions *ss, struct create_request *r);
+
+/* 1 it starts, 0 it does when what ends now is gone, -1 and err; r->full tells whether it is for want of a place. */
+int sessions_try(struct sessions *ss, struct create_request *r, struct err *err);
 
 /* 0, or -1: ERR_LIMIT when this owner may have no further session now. */
 int sessions_check_cap(const struct sessions *ss, const char *actor, struct err *err);

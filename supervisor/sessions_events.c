@@ -57,7 +57,10 @@ static void on_phase(struct session *s, const struct hold_event *e)
     if (s->state != SESSION_STARTING || s->found || s->phase < HOLD_READY)
         return;
     /* Whoever was talking to a session when the supervisor died may come back, or start anew. */
+    s->detached_ms = time_mono_ms();
     session_set_state(s, s->adopted ? SESSION_DETACHED : SESSION_READY);
+    if (s->adopted && s->phase == HOLD_READY)
+        selftest_vouched(&((struct sessions *)s->keeper)->selftest);
 }
 
 static void on_end(struct session *s, const struct hold_event *e)
@@ -74,6 +77,8 @@ static void on_end(struct session *s, const struct hold_event *e)
     if (patience < (double)ss->config->detach_s)
         patience = (double)ss->config->detach_s;
     sessions_set_timer(s, patience + DELIVERY_GRACE);
+    if (!s->browser)
+        sessions_serve_queue(ss);
 }
 
 static void on_said(void *owner, const struct hold_event *e)

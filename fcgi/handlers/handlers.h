@@ -4,6 +4,7 @@
 
 #include "fcgi/access.h"
 #include "fcgi/body.h"
+#include "fcgi/supervisor.h"
 #include "fcgi/route.h"
 #include "fcgi/worker.h"
 #include "shared/generate/compile.h"
@@ -81,9 +82,13 @@ struct start {
     const struct generate_options *options; /* what b was made with */
     const struct env_pair *env;
     size_t env_len;
+    unsigned wait_s;          /* for a place; 0: not at all */
+    struct request *rq;       /* of the client that waits */
+    struct place_queue *full; /* where it stood in vain; NULL: nobody wants to know */
 };
 
-/* A running session of bundle b, whose config.yaml is written anew when the session gets another port. */
+/* A running session of bundle b, whose config.yaml is written anew when the session gets another port. After -1 the
+ * request may have been handed over to a process that waits: then nothing is to be answered. */
 int start_session(struct worker *w, const struct start *s, struct bundle *b, uint32_t *ret_port, struct err *err);
 
 /* config.yaml holds the credentials; overwritten before it is freed. */

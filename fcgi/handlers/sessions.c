@@ -1,8 +1,10 @@
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "fcgi/handlers/handlers.h"
 #include "fcgi/holder.h"
+#include "fcgi/prefer.h"
 #include "fcgi/supervisor.h"
 #include "shared/base/mem.h"
 #include "shared/base/time.h"
@@ -34,7 +36,8 @@ static void blame_upstream(struct err *err)
         err_set(err, ERR_UPSTREAM, 0, "The agent simulator could not start the session");
 }
 
-static int start(struct worker *w, const struct simulation *s, struct compiled *c, struct id *ret_id, struct err *err)
+static int start(struct worker *w, const struct simulation *s, struct compiled *c, struct request *rq,
+                 struct place_queue *full, struct id *ret_id, struct err *err)
 {
     const struct generate_options o = {
         .session = true,
@@ -43,13 +46,14 @@ static int start(struct worker *w, const struct simulation *s, struct compiled *
         .credentials = &s->credentials,
     };
     struct env_pair env[3];
-    struct start what = { .actor = s->actor, .options = &o, .env = env };
+    struct start what = { .actor = s->actor, .options = &o, .env = env, .rq = rq, .full = full };
     uint32_t port;
 
     if (!*w->config->api_token)
         return err_set(err, ERR_UNAVAILABLE, 0, "AGENT_SIMULATOR_API_TOKEN is not set, so no session is started");
     what.env_len = credentials_env(&s->credentials, env);
     id_new(&what.id);
+    what.wait_s = prefer_wait(request_param(rq, "HTTP_PREFER"));
     if (start_session(w, &what, &c->bundle, &port, err) < 0) {
         blame_upstream(err);
         return -1;
@@ -69,8 +73,19 @@ static void answer_started(struct reply *rp, const struct id *id, const struct s
     reply_json(rp, 200);
 }
 
-static void compile_and_start(struct worker *w, const struct simulation *s, struct reply *rp)
+/* Every place is taken: where the client stands, or stood in vain. */
+static void answer_full(struct reply *rp, const struct place_queue *q, const struct err *err)
 {
+    reply_err(rp, err);
+    if (!rp->body.len)
+        return;
+    rp->body.len--; /* the closing brace */
+    buf_add_fmt(&rp->body, ",\"position\":%u,\"waiting\":%u}", q->position, q->waiting);
+}
+
+static void compile_and_start(struct worker *w, struct request *rq, const struct simulation *s, struct reply *rp)
+{
+    struct place_queue full = { 0, 0 };
     struct compiled compiled;
     struct err err;
     struct id id;
@@ -81,12 +96,25 @@ static void compile_and_start(struct worker *w, const struct simulation *s, stru
     }
     if (compiled.findings.errors)
         findings_refuse(rp, &compiled.findings);
-    else if (start(w, s, &compiled, &id, &err) < 0)
-        reply_err(rp, &err);
-    else
+    else if (start(w, s, &compiled, rq, &full, &id, &err) == 0)
         answer_started(rp, &id, &compiled.events);
+    else if (full.position)
+        answer_full(rp, &full, &err);
+    else
+        reply_err(rp, &err);
     bundle_wipe_config(&compiled.bundle);
     compiled_release(&compiled);
+}
+
+static void answer_preference(const struct request *rq, struct reply *rp)
+{
+    unsigned seconds = prefer_wait(request_param(rq, "HTTP_PREFER"));
+    char text[32];
+
+    if (!seconds)
+        return;
+    (void)snprintf(text, sizeof(text), "wait=%u", seconds);
+    reply_header(rp, "Preference-Applied", text);
 }
 
 void handle_session_create(struct worker *w, struct request *rq, struct reply *rp)
@@ -94,12 +122,13 @@ void handle_session_create(struct worker *w, struct request *rq, struct reply *r
     struct simulation s;
     struct err err;
 
+    answer_preference(rq, rp);
     if (simulation_open(w, rq, rp, &s) < 0)
         return;
     if (simulation_allowed(w, &s, &err) < 0 || supervisor_admit(w->supervisor_socket, s.actor, RPC_ADMIT_CAP, &err) < 0)
         reply_err(rp, &err);
     else
-        compile_and_start(w, &s, rp);
+        compile_and_start(w, rq, &s, rp);
     simulation_release(&s);
 }
 

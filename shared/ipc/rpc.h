@@ -37,6 +37,9 @@ enum rpc_type {
     RPC_DRAIN,        /* u32 flags (enum rpc_drain): answer RPC_STATUS */
     RPC_RELOAD,       /* nothing: read the settings anew: answer RPC_OK, or RPC_ERROR and nothing has changed */
 
+    RPC_QUEUE = 32, /* id session, str actor, u32 seconds (RPC_QUEUE_SECONDS_MAX at most): RPC_CREATE that waits so
+                       long for a place */
+
     /* answers */
     RPC_OK = 64,     /* nothing */
     RPC_ERROR,       /* u32 enum err_kind, u32 seconds to wait, str sentence (safe to show) */
@@ -46,12 +49,19 @@ enum rpc_type {
     RPC_CREATED,     /* u32 port that the agent has to listen on */
     RPC_SIGNIN = 80, /* str login, str avatar, u64 wall clock ms of its end */
 
+    RPC_FULL = 88, /* to RPC_QUEUE, and to RPC_CREATE when asked for: every place is taken. u32 seconds until one surely
+                      comes free for the caller, u32 position in the queue, u32 requests in it, str sentence */
+
     RPC_METRICS_PAGE = 84, /* bytes: the page in the Prometheus text format */
 };
 
 enum rpc_admit { RPC_ADMIT_RATE = 1, RPC_ADMIT_CAP = 2 };
-enum rpc_drain { RPC_DRAIN_ON = 1 };         /* no new sessions; without the flag: again */
-enum rpc_create { RPC_CREATE_INTERNAL = 1 }; /* internal surface: no cap per actor */
+enum rpc_drain { RPC_DRAIN_ON = 1 }; /* no new sessions; without the flag: again */
+enum rpc_create {
+    RPC_CREATE_INTERNAL = 1, /* internal surface: no cap per actor */
+    RPC_CREATE_MAY_WAIT = 2, /* answer RPC_FULL rather than RPC_ERROR when there is no place */
+};
+#define RPC_QUEUE_SECONDS_MAX 60
 
 /* Wire: id, str actor, str state, u64 started, u64 expires, u8 attached, u64 frames, str exit reason ("" = runs), u32
  * exit code, u32 slot */

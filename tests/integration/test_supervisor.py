@@ -1,6 +1,7 @@
 """agentsim-supervisor between stand-ins: workers, the launcher, holders, and our own restarts."""
 import json
 import os
+import re
 import select
 import signal
 import struct
@@ -149,6 +150,97 @@ def test_an_agent_that_ends_is_reported_until_its_holder_is_done(rig):
     assert failure(rig, rig_module.INFO, session.bytes + text("ip:192.0.2.7")).kind == rig_module.NOT_FOUND
     for kind in (rig_module.OPEN, rig_module.END):
         assert failure(rig, kind, session.bytes + text(ME)).kind == rig_module.NOT_FOUND
+
+
+class Asking:
+    """A request that waits for a place."""
+
+    def __init__(self, rig, actor, seconds):
+        self.id, self.actor, self.sock = uuid.uuid4(), actor, rig.connect()
+        send_message(self.sock, rig_module.QUEUE, self.id.bytes + text(actor) + u32(seconds))
+
+    def answer(self):
+        fds = []
+        kind, payload = rig_module.recv_message(self.sock, fds)
+        for fd in fds:
+            os.close(fd)
+        self.sock.close()
+        return kind, rig_module.Fields(payload)
+
+
+def waiting(rig):
+    page = rig.ask(rig_module.METRICS)[1].text()
+    return int(re.search(r"^agentsim_queue_length (\d+)", page, re.M).group(1))
+
+
+def queue_up(rig, actors, seconds=20):
+    asking = []
+    for actor in actors:
+        asking.append(Asking(rig, actor, seconds))
+        wait_until(lambda: waiting(rig) == len(asking), what="it is in the queue")
+    return asking
+
+
+def test_who_waits_gets_the_next_place_and_owners_take_turns(rig):
+    sessions = [rig.ready("ip:192.0.2.1")[0] for _ in range(4)]
+    many, one = "ip:192.0.2.2", "ip:192.0.2.3"
+    asking = queue_up(rig, [many, many, one])
+    refused = failure(rig, rig_module.CREATE, uuid.uuid4().bytes + text(ME) + u32(0))  # who does not wait overtakes nobody
+    assert refused.kind == rig_module.LIMIT and refused.wait >= 1
+    for session, who in zip(sessions, (0, 2, 1)):
+        rig.end(session, "ip:192.0.2.1")
+        assert asking[who].answer()[0] == rig_module.CREATED
+        assert rig.info(asking[who].id, asking[who].actor)["state"] == "STARTING"
+    assert waiting(rig) == 0
+
+
+def test_a_wait_that_ends_in_vain_tells_where_one_stood_and_how_long_it_takes(rig):
+    holders = [rig.ready("ip:192.0.2.1")[1] for _ in range(4)]
+    patient = queue_up(rig, ["ip:192.0.2.2"])
+    hasty = Asking(rig, "ip:192.0.2.3", 1)
+    kind, fields = hasty.answer()
+    assert kind == rig_module.FULL
+    seconds, position, in_line, sentence = fields.number("I"), fields.number("I"), fields.number("I"), fields.text()
+    ends = sorted(h.expires for h in holders)
+    assert abs(seconds - (ends[1] / 1000 - time.time())) < 3  # the second place that surely comes free
+    assert position == 2 and in_line >= 1 and "number 2" in sentence
+    assert failure(rig, rig_module.QUEUE, uuid.uuid4().bytes + text(ME) + u32(61)).kind == rig_module.BAD_REQUEST
+    patient[0].sock.close()
+    wait_until(lambda: waiting(rig) == 0, what="who went away is out of the queue")
+
+
+def test_the_queue_is_bounded_for_each_and_in_all(rig):
+    for _ in range(4):
+        rig.ready("ip:192.0.2.1")
+    mine = queue_up(rig, [ME] * 4)
+    assert Asking(rig, ME, 20).answer()[0] == rig_module.FULL
+    others = []
+    for n in range(28):
+        others.append(Asking(rig, f"ip:192.0.2.{100 + n}", 20))
+    wait_until(lambda: waiting(rig) == 32, what="the queue is full")
+    assert Asking(rig, "ip:192.0.2.99", 20).answer()[0] == rig_module.FULL
+    for asking in mine + others:
+        asking.sock.close()
+    wait_until(lambda: waiting(rig) == 0, what="all have left")
+
+
+def test_an_agent_that_ends_makes_room_for_who_waits(rig):
+    ended, holder = rig.ready("ip:192.0.2.1")
+    for n in (2, 3, 4):
+        rig.ready(f"ip:192.0.2.{n}")
+    asking = queue_up(rig, [ME])
+    holder.end(rig_module.EXITED, 0, done=False)
+    assert asking[0].answer()[0] == rig_module.CREATED
+    assert rig.info(ended, "ip:192.0.2.1")["state"] == "GONE"
+
+
+def test_who_waits_is_told_when_the_launcher_dies():
+    with Rig(slots=1) as rig:
+        rig.ready("ip:192.0.2.1")
+        asking = queue_up(rig, [ME])
+        rig.launcher.die()
+        kind, fields = asking[0].answer()
+        assert kind == rig_module.ERROR and fields.number("I") == rig_module.UNAVAILABLE
 
 
 def test_what_its_owner_ended_is_not_remembered(rig):
@@ -433,6 +525,16 @@ def test_a_killed_supervisor_finds_its_sessions_again():
         wait_until(lambda: len(rig.launcher.holders) == 2, what="only the self-test's slot was cleared")
         rig.end(session)
         rig.end(starting, "ip:192.0.2.1")
+
+
+def test_a_full_service_goes_on_after_a_kill_without_a_free_place_to_test_in():
+    with Rig(slots=1) as rig:
+        session, _ = rig.ready("ip:192.0.2.1")
+        rig.kill()
+        rig.start()  # waits for the verdict
+        asking = queue_up(rig, [ME])
+        rig.end(session, "ip:192.0.2.1")
+        assert asking[0].answer()[0] == rig_module.CREATED
 
 
 def test_what_cannot_be_found_again_is_stopped():

@@ -96,7 +96,7 @@ static void a_created_session_has_port_and_descriptor(void **state)
         int fd = -1, r;
 
         id_new(&id);
-        r = supervisor_create(path, &id, ACTOR, 0, &port, &fd, &err);
+        r = supervisor_create(path, &id, ACTOR, 0, &port, &fd, NULL, &err);
         assert_int_equal(r, rows[i].good ? 0 : -1);
         assert_int_equal(fd >= 0, rows[i].good);
         assert_int_equal(port, rows[i].good ? 7700 : 1);
