@@ -1,6 +1,7 @@
 #!/bin/bash
 # tests/run.sh PART -- builds what a part of the tests needs, runs it, ends with "N passed, N failed".
-#   unit fixtures compiler integration security faults browser   one part   all   every part, a line each, then the sum
+#   unit fixtures compiler integration security faults dropin browser   one part
+#   all                                 every part, a line each, then the sum
 #   soak                                the long form of faults
 #   asan asan-unit                      with sanitizers   fuzz        every fuzzer, FUZZ_SECONDS each (60)
 set -uo pipefail
@@ -108,6 +109,12 @@ fixtures)
     run_pytest tests/fixtures
     close
     ;;
+dropin)
+    build build
+    docker/install/testenv.sh backend
+    run_pytest tests/dropin
+    close
+    ;;
 compiler)
     build build
     docker/install/testenv.sh reference
@@ -145,7 +152,7 @@ fuzz)
     close
     ;;
 all)
-    for part in unit fixtures compiler integration security faults browser; do
+    for part in unit fixtures compiler integration security faults dropin browser; do
         echo "== $part"
         log=build/test-$part.log
         mkdir -p build
@@ -159,7 +166,7 @@ all)
     close
     ;;
 *)
-    sed -n '2,5s/^# \{0,1\}//p' "$0"
+    sed -n '2,6s/^# \{0,1\}//p' "$0"
     exit 2
     ;;
 esac
