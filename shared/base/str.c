@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -212,4 +213,21 @@ void str_hex(const uint8_t *data, size_t len, char *out)
         out[2 * i + 1] = digits[data[i] & 15];
     }
     out[2 * len] = '\0';
+}
+
+#define DOUBLE_DIGITS 17
+
+void str_from_double(double v, char out[static DOUBLE_TEXT_MAX])
+{
+    int digits, exponent = 0;
+
+    for (digits = 1; digits <= DOUBLE_DIGITS; digits++) {
+        snprintf(out, DOUBLE_TEXT_MAX, "%.*e", digits - 1, v);
+        if (strtod(out, NULL) == v)
+            break;
+    }
+    if (strchr(out, 'e'))
+        exponent = (int)strtol(strchr(out, 'e') + 1, NULL, 10);
+    if (exponent >= -4 && exponent < 16)
+        snprintf(out, DOUBLE_TEXT_MAX, "%.*f", digits - 1 > exponent ? digits - 1 - exponent : 1, v);
 }

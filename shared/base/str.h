@@ -28,6 +28,11 @@ bool str_ends(const char *s, const char *suffix);
 
 /* Whole text as a number in base 10 within [min, max]: 0, or -1 (empty, rest, out of range). */
 int str_to_int(const char *s, int64_t min, int64_t max, int64_t *ret);
+#define DOUBLE_TEXT_MAX 32
+
+/* As Python and JavaScript write numbers that are no integers: the shortest digits that read back equal, always with a
+ * point or an exponent. Finite only. */
+void str_from_double(double v, char out[static DOUBLE_TEXT_MAX]);
 int str_to_double(const char *s, double *ret); /* finite ones only, C locale spelling */
 
 /* true: 1 true yes on; false: 0 false no off (any case). 0, or -1 for anything else. */

@@ -13,8 +13,7 @@
 #include "shared/diagram/text.h"
 #include "shared/json/json.h"
 
-#define NUMBER_TEXT_MAX 4400         /* Python reads no longer numbers */
-#define EXACT_MAX 9007199254740992.0 /* 2^53: whole numbers up to here are exact */
+#define NUMBER_TEXT_MAX 4400 /* Python reads no longer numbers */
 
 bool value_is_empty(const cJSON *v)
 {
@@ -35,13 +34,6 @@ bool value_truth(const cJSON *v, bool absent)
 const cJSON *first_given(const cJSON *a, const cJSON *b)
 {
     return value_is_empty(a) ? b : a;
-}
-
-static int64_t clamp_int(double d)
-{
-    if (d >= 9223372036854775807.0)
-        return INT64_MAX;
-    return d <= -9223372036854775808.0 ? INT64_MIN : (int64_t)d;
 }
 
 static bool is_digit(char c)
@@ -102,7 +94,7 @@ bool value_int(const cJSON *v, int64_t *ret)
     if (cJSON_IsNumber(v)) {
         if (!isfinite(v->valuedouble))
             return false;
-        *ret = clamp_int(v->valuedouble);
+        *ret = json_integer(v);
         return true;
     }
     return cJSON_IsString(v) && text_int(v->valuestring, ret);
@@ -126,20 +118,19 @@ bool value_float(const cJSON *v, double *ret)
     return str_to_double(text, ret) == 0;
 }
 
-static char *number_text(double d)
+/* As Python shows it. */
+static char *number_text(const cJSON *v)
 {
-    char text[40];
-    int digits;
+    char text[DOUBLE_TEXT_MAX];
 
-    if (fabs(d) <= EXACT_MAX && (double)(int64_t)d == d) {
-        snprintf(text, sizeof(text), "%" PRId64, (int64_t)d);
-        return mem_strdup(text);
-    }
-    for (digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof(text), "%.*g", digits, d);
-        if (strtod(text, NULL) == d)
-            break;
-    }
+    if (!json_is_float(v) && v->valuestring)
+        return mem_strdup(v->valuestring);
+    if (!json_is_float(v))
+        snprintf(text, sizeof(text), "%" PRId64, json_integer(v));
+    else if (isfinite(v->valuedouble))
+        str_from_double(v->valuedouble, text);
+    else
+        snprintf(text, sizeof(text), "%s", v->valuedouble < 0 ? "-inf" : "inf");
     return mem_strdup(text);
 }
 
@@ -154,7 +145,7 @@ char *value_text(const cJSON *v)
     if (cJSON_IsBool(v))
         return mem_strdup(cJSON_IsTrue(v) ? "true" : "false");
     if (cJSON_IsNumber(v))
-        return number_text(v->valuedouble);
+        return number_text(v);
     printed = cJSON_PrintUnformatted(v);
     if (!printed)
         return NULL;

@@ -53,6 +53,8 @@ const char *gui_scalar(const struct value *v, struct scalar *tmp)
     case VALUE_BOOL:
         return v->boolean ? "true" : "false";
     case VALUE_INT:
+        if (v->string)
+            return v->string;
         snprintf(tmp->text, sizeof(tmp->text), "%" PRId64, v->integer);
         return tmp->text;
     case VALUE_DOUBLE:

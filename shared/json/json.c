@@ -1,5 +1,6 @@
 #include "shared/json/json.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,27 +143,57 @@ static size_t first_malformed(const char *s, size_t len)
     return i;
 }
 
-static cJSON *build(const char *text, size_t len, struct json_error *e)
-{
-    cJSON *tree = cJSON_ParseWithLength(text, len);
+/* Numbers of which the tree's double does not tell all keep their text, as the node's string. They were counted in the
+ * order of the document, which is that of the tree. Recursion is bounded by the nesting limit. */
+struct exact_numbers {
+    const char *text;
+    struct json_exact *items;
+    size_t left, seen;
+};
 
-    if (tree && merge_tree(tree) == 0)
+static int keep_exact(cJSON *node, struct exact_numbers *e)
+{
+    for (; node && e->left; node = node->next) {
+        if (cJSON_IsNumber(node) && e->seen++ == e->items->ordinal) {
+            node->valuestring = mem_dup(e->text + e->items->offset, e->items->len);
+            if (!node->valuestring)
+                return -1;
+            e->items++;
+            e->left--;
+        }
+        if (node->child && keep_exact(node->child, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* text: what was scanned; sound: the same as cJSON takes it. */
+static cJSON *build(const char *text, const char *sound, size_t len, struct json_exact *exact, size_t exact_len,
+                    struct json_error *e)
+{
+    struct exact_numbers numbers = { text, exact, exact_len, 0 };
+    cJSON *tree = cJSON_ParseWithLength(sound, len);
+
+    if (tree && keep_exact(tree, &numbers) == 0 && merge_tree(tree) == 0)
         return tree;
     cJSON_Delete(tree);
     return fail(e, JSON_NOMEM, 0, "Out of memory");
 }
 
-static cJSON *build_repaired(const char *text, size_t len, struct json_error *e)
+static cJSON *build_carefully(const char *text, size_t len, struct json_scan *found, struct json_error *e)
 {
+    auto_free struct json_exact *exact = mem_zalloc(found->exact, sizeof(*exact));
     char *copy = mem_dup(text, len);
-    struct json_scan found;
-    cJSON *tree;
+    cJSON *tree = NULL;
 
-    if (!copy)
-        return fail(e, JSON_NOMEM, 0, "Out of memory");
-    json_scan(text, len, copy, &found, e);
-    tree = build(copy, len, e);
-    mem_wipe(copy, len); /* may hold credentials, like the text it was made from */
+    if (!copy || !exact) {
+        fail(e, JSON_NOMEM, 0, "Out of memory");
+    } else {
+        json_scan(text, len, copy, exact, found, e);
+        tree = build(text, copy, len, exact, found->exact, e);
+    }
+    if (copy)
+        mem_wipe(copy, len); /* may hold credentials, like the text it was made from */
     mem_free(copy);
     return tree;
 }
@@ -180,12 +211,14 @@ cJSON *json_parse_request(const char *text, size_t len, bool *ret_nul, struct js
     }
     if (!utf8_valid(text, len))
         return fail(ret_error, JSON_UTF8, first_malformed(text, len), "The document is not valid UTF-8");
-    if (json_scan(text, len, NULL, &found, ret_error) < 0) {
+    if (json_scan(text, len, NULL, NULL, &found, ret_error) < 0) {
         ret_error->characters = count_characters(text, ret_error->offset);
         return NULL;
     }
     *ret_nul = found.nul;
-    return found.repair ? build_repaired(text, len, ret_error) : build(text, len, ret_error);
+    if (found.repair || found.exact)
+        return build_carefully(text, len, &found, ret_error);
+    return build(text, text, len, NULL, 0, ret_error);
 }
 
 cJSON *json_parse(const char *text, size_t len, struct json_error *ret_error)
@@ -242,15 +275,40 @@ static int members_to_value(const cJSON *node, struct value *to)
     return 0;
 }
 
-static void number_to_value(double d, struct value *to)
+bool json_is_float(const cJSON *node)
 {
-    if (d >= -EXACT_MAX && d <= EXACT_MAX && (double)(int64_t)d == d) {
-        to->kind = VALUE_INT;
-        to->integer = (int64_t)d;
-    } else {
+    double d = node->valuedouble;
+
+    if (node->valuestring)
+        return strpbrk(node->valuestring, ".eE");
+    return d < -EXACT_MAX || d > EXACT_MAX || (double)(int64_t)d != d;
+}
+
+int64_t json_integer(const cJSON *node)
+{
+    double d = node->valuedouble;
+
+    errno = 0; /* both clamp what is beyond 64 bits */
+    if (node->valuestring && !json_is_float(node))
+        return strtoll(node->valuestring, NULL, 10);
+    if (d >= 0x1p63)
+        return INT64_MAX;
+    return d <= -0x1p63 ? INT64_MIN : d == d ? (int64_t)d : 0;
+}
+
+static int number_to_value(const cJSON *node, struct value *to)
+{
+    if (json_is_float(node)) {
         to->kind = VALUE_DOUBLE;
-        to->number = d;
+        to->number = node->valuedouble;
+        return 0;
     }
+    to->kind = VALUE_INT;
+    to->integer = json_integer(node);
+    if (!node->valuestring || errno != ERANGE)
+        return 0;
+    to->string = mem_strdup(node->valuestring);
+    return to->string ? 0 : -1;
 }
 
 int json_to_value(const cJSON *node, struct value *ret)
@@ -261,7 +319,8 @@ int json_to_value(const cJSON *node, struct value *ret)
         v.kind = VALUE_BOOL;
         v.boolean = cJSON_IsTrue(node);
     } else if (cJSON_IsNumber(node)) {
-        number_to_value(node->valuedouble, &v);
+        if (number_to_value(node, &v) < 0)
+            return -1;
     } else if (cJSON_IsString(node)) {
         v.kind = VALUE_STRING;
         v.string = mem_strdup(node->valuestring);

@@ -1,8 +1,8 @@
 /* shared/json/json.h -- documents from outside: parsed once by cJSON, bounded, then read by rules.
  * json_parse refuses what the contract refuses before any of it is used: invalid UTF-8, U+0000, nesting beyond 1000,
- * NaN and Infinity, integers no machine can hold, more than 4 million values (a tree node takes 80 bytes); an unpaired
- * surrogate reads as U+FFFD; a byte order mark is skipped. Member order is kept; a repeated key keeps its first place
- * and its last value. */
+ * NaN and Infinity, integers no machine can hold, more than 1.5 million values (a tree node takes 80 bytes); an
+ * unpaired surrogate reads as U+FFFD; a byte order mark is skipped. Member order is kept; a repeated key keeps its
+ * first place and its last value. */
 #ifndef JSON_JSON_H
 #define JSON_JSON_H
 
@@ -41,6 +41,11 @@ cJSON *json_parse_request(const char *text, size_t len, bool *ret_nul, struct js
 
 /* Tree -> owned value. 0, or -1 out of memory (ret untouched). */
 int json_to_value(const cJSON *node, struct value *ret);
+
+/* A number node: was it written with point or exponent (or is no integer anyway)? Its whole part, the nearest of 64
+ * bits; 0 for NaN. A node whose double does not tell all has its text as valuestring. */
+bool json_is_float(const cJSON *node);
+int64_t json_integer(const cJSON *node);
 
 /* Borrowed member, NULL when absent or when object is no object. Exact case. Walks the members: to visit all of a
  * wide object, use cJSON_ArrayForEach. */

@@ -8,14 +8,16 @@
 
 #define CJSON_NUMBER_MAX 63 /* characters of a number that cJSON reads */
 #define NUMBER_MAX 4096     /* characters; a longer one is nobody's number */
+#define DIGITS_SURE 15      /* every number of so many digits is a double of its own */
 
 struct scanner {
     const char *s;
     size_t len, pos;
     char *fix;
+    struct json_exact *exact;
     struct json_scan *found;
     struct json_error *error;
-    size_t values, depth;
+    size_t values, numbers, depth;
     char open[JSON_DEPTH_MAX]; /* '{' or '[' of each level */
 };
 
@@ -175,10 +177,31 @@ static int shorten_number(struct scanner *sc, size_t start, bool integer)
     return 0;
 }
 
+static bool zeros(const char *s, size_t len)
+{
+    size_t i;
+
+    for (i = 0; i < len && s[i] == '0'; i++)
+        ;
+    return i == len;
+}
+
+/* fraction: where the digits behind the point begin, 0 without. */
+static void note_exact(struct scanner *sc, size_t start, size_t fraction, bool exponent)
+{
+    size_t len = sc->pos - start, ordinal = sc->numbers++;
+
+    if (len <= DIGITS_SURE && !exponent && !(fraction && zeros(sc->s + fraction, sc->pos - fraction)))
+        return;
+    if (sc->exact)
+        sc->exact[sc->found->exact] = (struct json_exact){ ordinal, start, len };
+    sc->found->exact++;
+}
+
 static int scan_number(struct scanner *sc)
 {
-    size_t start = sc->pos;
-    bool integer = true;
+    size_t start = sc->pos, fraction = 0;
+    bool integer = true, exponent = false;
 
     if (peek(sc) == '-')
         sc->pos++;
@@ -188,18 +211,20 @@ static int scan_number(struct scanner *sc)
         return fault(sc, JSON_INVALID, start, "A value is expected here");
     if (peek(sc) == '.') {
         integer = false;
-        sc->pos++;
+        fraction = ++sc->pos;
         if (!scan_digits(sc))
             return fault(sc, JSON_INVALID, sc->pos, "Digits must follow the decimal point");
     }
     if (peek(sc) == 'e' || peek(sc) == 'E') {
         integer = false;
+        exponent = true;
         sc->pos++;
         if (peek(sc) == '+' || peek(sc) == '-')
             sc->pos++;
         if (!scan_digits(sc))
             return fault(sc, JSON_INVALID, sc->pos, "Digits must follow the exponent sign");
     }
+    note_exact(sc, start, fraction, exponent);
     return sc->pos - start > CJSON_NUMBER_MAX ? shorten_number(sc, start, integer) : 0;
 }
 
@@ -287,9 +312,10 @@ static int scan_value_end(struct scanner *sc, bool *ret_more)
     return 0;
 }
 
-int json_scan(const char *text, size_t len, char *fix, struct json_scan *ret, struct json_error *ret_error)
+int json_scan(const char *text, size_t len, char *fix, struct json_exact *exact, struct json_scan *ret,
+              struct json_error *ret_error)
 {
-    struct scanner sc = { .s = text, .len = len, .fix = fix, .found = ret, .error = ret_error };
+    struct scanner sc = { .s = text, .len = len, .fix = fix, .exact = exact, .found = ret, .error = ret_error };
     bool open, more = true;
 
     *ret = (struct json_scan){ 0 };

@@ -71,6 +71,8 @@ static void echo_value(struct buf *b, const cJSON *v)
         buf_add_str(b, "\"***\"");
     else if (cJSON_IsString(v))
         buf_add_json_str(b, v->valuestring, strlen(v->valuestring));
+    else if (cJSON_IsNumber(v) && v->valuestring && !json_is_float(v))
+        buf_add_str(b, v->valuestring);
     else if (cJSON_IsNumber(v) && isfinite(v->valuedouble))
         echo_number(b, v->valuedouble);
     else if (cJSON_IsBool(v))

@@ -14,9 +14,9 @@ enum value_kind { VALUE_NULL, VALUE_BOOL, VALUE_INT, VALUE_DOUBLE, VALUE_STRING,
 struct value {
     enum value_kind kind;
     bool boolean;
-    int64_t integer;     /* whole numbers within +-2^53 */
+    int64_t integer;     /* numbers without point and exponent; the nearest when there is none of 64 bits */
     double number;       /* all other numbers; may be infinite when the document said 1e999 */
-    char *string;        /* UTF-8, no NUL inside */
+    char *string;        /* VALUE_STRING: UTF-8, no NUL inside. VALUE_INT: the digits, when 64 bits do not hold it */
     char **keys;         /* VALUE_OBJECT: len names, else NULL */
     struct value *items; /* VALUE_ARRAY and VALUE_OBJECT: len values, in document order */
     size_t len;

@@ -1,29 +1,22 @@
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "shared/base/buf.h"
+#include "shared/base/str.h"
 #include "shared/json/value.h"
 
-#define STEP 2          /* blanks a level */
-#define EXACT_DIGITS 17 /* enough for every double */
+#define STEP 2 /* blanks a level */
 
-/* The shortest text that reads back as the same number. JSON has no word for one that is not finite. */
+/* JSON has no word for a number that is not finite. */
 static void write_double(double v, struct buf *out)
 {
-    char text[40];
-    int digits;
+    char text[DOUBLE_TEXT_MAX];
 
     if (!isfinite(v)) {
         out->failed = true;
         return;
     }
-    for (digits = 1; digits <= EXACT_DIGITS; digits++) {
-        snprintf(text, sizeof(text), "%.*g", digits, v);
-        if (strtod(text, NULL) == v)
-            break;
-    }
+    str_from_double(v, text);
     buf_add_str(out, text);
 }
 
@@ -61,7 +54,10 @@ int value_write(const struct value *v, unsigned indent, struct buf *out)
         buf_add_str(out, v->boolean ? "true" : "false");
         break;
     case VALUE_INT:
-        buf_add_fmt(out, "%lld", (long long)v->integer);
+        if (v->string)
+            buf_add_str(out, v->string);
+        else
+            buf_add_fmt(out, "%lld", (long long)v->integer);
         break;
     case VALUE_DOUBLE:
         write_double(v->number, out);

@@ -66,21 +66,14 @@ void py_int(struct buf *b, int64_t v)
 
 void py_float(struct buf *b, double v)
 {
-    char text[40];
-    int digits;
+    char text[DOUBLE_TEXT_MAX];
 
     if (!isfinite(v)) {
         b->failed = true;
         return;
     }
-    for (digits = 1; digits <= DOUBLE_DIGITS; digits++) {
-        snprintf(text, sizeof(text), "%.*g", digits, v);
-        if (strtod(text, NULL) == v)
-            break;
-    }
+    str_from_double(v, text);
     buf_add_str(b, text);
-    if (!strpbrk(text, ".e")) /* 3 would read back as an integer */
-        buf_add_str(b, ".0");
 }
 
 void py_bool(struct buf *b, bool v)
@@ -122,7 +115,10 @@ static void add_value(struct buf *b, const struct value *v, int depth)
         py_bool(b, v->boolean);
         break;
     case VALUE_INT:
-        py_int(b, v->integer);
+        if (v->string)
+            buf_add_str(b, v->string);
+        else
+            py_int(b, v->integer);
         break;
     case VALUE_DOUBLE:
         py_float(b, v->number);

@@ -246,3 +246,87 @@ def test_user_code_sees_the_names_the_contract_lists(seed, dumper, tmp_path):
             assert name in seen or name.startswith("LLM") or name.endswith("Event"), name
         elif not is_alias(name):
             assert name not in seen
+
+
+# ---- numbers ---------------------------------------------------------------------------------------------------------
+NUMBERS = (
+    "0 -0 0.0 -0.0 1 1.0 -1.0 1e2 1E2 1.5e3 100 1e22 1e23 1e15 1e16 123456789012345 1234567890123456 9007199254740991 "
+    "9007199254740992 9007199254740993 -9007199254740993 9007199254740993.0 4503599627370497.5 9223372036854775807 "
+    "9223372036854775808 -9223372036854775808 -9223372036854775809 18446744073709551615 18446744073709551616 "
+    "123456789012345678901234567890 -123456789012345678901234567890123456789012345678901234567890123456789012345678901 "
+    "0.1 0.30000000000000004 5e-324 1.7976931348623157e308 2.2250738585072014e-308 1e-7 0.0001 0.00001 -1.5 3.14 "
+    "0.1000000000000000055511151231257827021181583404541015625 1.000 1e0 1e-0 12345678901234567890.5 1e+2"
+).split()
+
+
+def literal_of(program, call, keyword):
+    """The value of a keyword argument of a call in a program."""
+    for node in ast.walk(ast.parse(program)):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == call:
+            for item in node.keywords:
+                if item.arg == keyword:
+                    return ast.literal_eval(item.value)
+            if isinstance(keyword, int):
+                return ast.literal_eval(node.args[keyword])
+    raise AssertionError(f"no {call}")
+
+
+def same(one, two):
+    """Equal, of one type, and of one sign also when zero."""
+    if isinstance(one, (list, dict)):
+        return repr(one) == repr(two)
+    return type(one) is type(two) and repr(one) == repr(two)
+
+
+def numbers_request(tokens):
+    """JSON text: every number as parameter, in a list and as the value of a comparison; repeated members between."""
+    parameters = ", ".join(f'"p{index}": {token}' for index, token in enumerate(tokens))
+    arcs = "".join(
+        f', "arc{index}": {{"type": "AgentStateTransition", "source": {{"element": "s"}}, "target": {{"element": "s"}}, '
+        f'"predefined": {{"predefinedType": "when_variable_operation_matched", "conditionValue": '
+        f'{{"variable": "v{index}", "targetValue": 1.0, "operator": "==", "targetValue": {token}}}}}}}'
+        for index, token in enumerate(tokens)
+    )
+    return (
+        '{"title": "N", "model": {"size": {"width": 1.0, "height": 12345678901234567890}, "elements": {"i": {"type": '
+        '"StateInitialNode"}, "s": {"type": "AgentState", "name": "hub", "actions": ["a"], "x": 1e2}, "a": {"type": '
+        f'"AgentStateBody", "actionType": "TextReplyAction", "name": {tokens[0]}}}}}, "components": {{"l": {{"type": '
+        f'"AgentLLM", "name": "m", "num_previous_messages": {tokens[1]}, "parameters": {{"all": [{", ".join(tokens)}], '
+        f'{parameters}}}}}}}, "relationships": {{"r": {{"type": "AgentStateTransitionInit", "source": {{"element": "i"}}, '
+        f'"target": {{"element": "s"}}}}{arcs}}}}}}}'
+    )
+
+
+def test_numbers_reach_the_program_as_they_were_written(tmp_path):
+    run = harness.agentsim(
+        "generate", "--session", "--quiet", "--output", tmp_path, "-", text=numbers_request(NUMBERS)
+    )
+    assert run.status == harness.OK, run.said
+    program = (tmp_path / "agent.py").read_text(encoding="utf-8")
+    wanted = [json.loads(token) for token in NUMBERS]
+    parameters = literal_of(program, "LLMOpenAI", "parameters")
+    assert all(same(one, two) for one, two in zip(parameters["all"], wanted))
+    assert all(same(parameters[f"p{index}"], value) for index, value in enumerate(wanted))
+    targets = {}
+    for node in ast.walk(ast.parse(program)):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "when_variable_matches_operation":
+            targets[ast.literal_eval(node.args[0])] = ast.literal_eval(node.args[2])
+    assert all(same(targets[f"v{index}"], value) for index, value in enumerate(wanted))
+
+
+@pytest.mark.parametrize("token", NUMBERS)
+def test_numbers_as_texts_read_as_they_were_written(token, tmp_path):
+    """A text field that holds a number, and a whole number of a setting: truncated, kept to 64 bits."""
+    run = harness.agentsim("generate", "--session", "-q", "-o", tmp_path, "-", text=numbers_request([token, token]))
+    assert run.status == harness.OK, run.said
+    program, value = (tmp_path / "agent.py").read_text(encoding="utf-8"), json.loads(token)
+    assert literal_of(program, "reply", 0) == str(value)
+    messages = max(-(2**63), min(2**63 - 1, int(value)))
+    if messages:
+        assert literal_of(program, "LLMOpenAI", "num_previous_messages") == messages
+
+
+@pytest.mark.parametrize("token", ("9" * 309, "-" + "1" * 400, "1" + "0" * 5000))
+def test_integers_that_no_machine_holds_are_refused(token):
+    run = harness.agentsim("validate", "-", text=numbers_request([token, "1"]))
+    assert run.status != harness.OK and "beyond what a machine can hold" in run.said

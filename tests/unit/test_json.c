@@ -220,6 +220,48 @@ static void a_number_no_machine_holds_is_refused_unless_it_has_an_exponent(void 
     mem_free(text);
 }
 
+static void numbers_keep_what_a_double_forgets(void **state)
+{
+    static const struct {
+        const char *text, *written; /* by value_write() */
+        enum value_kind kind;
+    } rows[] = {
+        { "1", "1", VALUE_INT },
+        { "1.0", "1.0", VALUE_DOUBLE },
+        { "-0", "0", VALUE_INT },
+        { "-0.0", "-0.0", VALUE_DOUBLE },
+        { "1e2", "100.0", VALUE_DOUBLE },
+        { "9007199254740993", "9007199254740993", VALUE_INT },
+        { "9223372036854775807", "9223372036854775807", VALUE_INT },
+        { "-123456789012345678901234567890", "-123456789012345678901234567890", VALUE_INT },
+        { "123456789012345678901234567890.0", "1.2345678901234568e+29", VALUE_DOUBLE },
+        { "2.50", "2.5", VALUE_DOUBLE },
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char text[200];
+        struct json_error e;
+        struct value v;
+        struct buf out;
+        cJSON *tree;
+
+        snprintf(text, sizeof(text), "{\"a\": [1.0, 12345678901234567], \"n\": 3.5, \"a\": 1, \"n\": %s}",
+                 rows[i].text);
+        tree = parse(text, &e);
+        assert_non_null(tree);
+        assert_int_equal(json_to_value(json_get(tree, "n"), &v), 0);
+        assert_int_equal(v.kind, rows[i].kind);
+        buf_init(&out, 1000);
+        value_write(&v, 0, &out);
+        assert_string_equal(out.data, rows[i].written);
+        buf_release(&out);
+        value_release(&v);
+        cJSON_Delete(tree);
+    }
+}
+
 static void nesting_ends_at_a_thousand(void **state)
 {
     char *text = mem_zalloc(1, 4100);
@@ -375,9 +417,9 @@ static void *hooked(size_t size)
 
 static void short_memory_leaves_nothing_behind(void **state)
 {
-    static const char text[] =
-        "{\"a\":[1,2,{\"b\":\"\\ud800\"}],\"a\":\"x\",\"c\":3,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1,\"j\":1,"
-        "\"k\":1,\"l\":{\"m\":[true]}}";
+    static const char text[] = "{\"a\":[1,2,{\"b\":\"\\ud800\"}],\"a\":\"x\",\"c\":3.0,\"d\":12345678901234567890,"
+                               "\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1,\"j\":1,"
+                               "\"k\":1,\"l\":{\"m\":[true]}}";
     cJSON_Hooks hooks = { hooked, free };
 
     (void)state;
@@ -415,6 +457,7 @@ int main(void)
         cmocka_unit_test(unpaired_surrogates_read_as_the_replacement_character),
         cmocka_unit_test(long_numbers_keep_their_value),
         cmocka_unit_test(a_number_no_machine_holds_is_refused_unless_it_has_an_exponent),
+        cmocka_unit_test(numbers_keep_what_a_double_forgets),
         cmocka_unit_test(nesting_ends_at_a_thousand),
         cmocka_unit_test(more_values_than_memory_should_hold_are_refused),
         cmocka_unit_test(a_repeated_key_keeps_first_place_and_last_value),

@@ -167,16 +167,45 @@ static void comparing(void **state)
     assert_string_equal(hex, "00ff10a5");
 }
 
+static void reals_are_written_with_the_fewest_digits(void **state)
+{
+    static const struct {
+        double v;
+        const char *text;
+    } rows[] = {
+        { 0, "0.0" },
+        { -0.0, "-0.0" },
+        { 1, "1.0" },
+        { 100, "100.0" },
+        { 0.1, "0.1" },
+        { 1e15, "1000000000000000.0" },
+        { 1e16, "1e+16" },
+        { 0.0001, "0.0001" },
+        { 0.00001, "1e-05" },
+        { -2.5, "-2.5" },
+        { 123456.789, "123456.789" },
+        { 5e-324, "5e-324" },
+        { 1.7976931348623157e308, "1.7976931348623157e+308" },
+        { 0.30000000000000004, "0.30000000000000004" },
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char text[DOUBLE_TEXT_MAX];
+
+        str_from_double(rows[i].v, text);
+        assert_string_equal(text, rows[i].text);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(utf8_is_read_as_the_standard_says),
-        cmocka_unit_test(every_code_point_survives_the_round_trip),
-        cmocka_unit_test(cuts_fall_between_characters),
-        cmocka_unit_test(numbers_are_whole_texts_in_range),
-        cmocka_unit_test(reals_are_finite_and_decimal),
-        cmocka_unit_test(yes_and_no_have_four_spellings),
-        cmocka_unit_test(comparing),
+        cmocka_unit_test(utf8_is_read_as_the_standard_says), cmocka_unit_test(every_code_point_survives_the_round_trip),
+        cmocka_unit_test(cuts_fall_between_characters),      cmocka_unit_test(numbers_are_whole_texts_in_range),
+        cmocka_unit_test(reals_are_finite_and_decimal),      cmocka_unit_test(reals_are_written_with_the_fewest_digits),
+        cmocka_unit_test(yes_and_no_have_four_spellings),    cmocka_unit_test(comparing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
