@@ -118,6 +118,21 @@ static int map_at(const cJSON *parent, const char *key, const char *path, const 
     return 0;
 }
 
+/* The same for a map of elements or relationships, which are counted before any work is done for them. */
+static int parts_at(const cJSON *parent, const char *key, const char *path, const cJSON **ret, struct findings *f)
+{
+    size_t n = 0;
+    const cJSON *c;
+
+    if (map_at(parent, key, path, ret, f) < 0)
+        return -1;
+    for (c = *ret ? (*ret)->child : NULL; c; c = c->next)
+        if (++n > DOCUMENT_PARTS_MAX)
+            return finding_add(f, FINDING_ERROR, 0, path, "%s has more than %d members, as many are possible", path,
+                               DOCUMENT_PARTS_MAX);
+    return 0;
+}
+
 static int merge(struct document *d, const cJSON *map, const char *path, struct findings *f, struct err *err)
 {
     const cJSON *c;
@@ -170,11 +185,11 @@ static int find_maps(const cJSON *request, struct maps *m, struct findings *f)
     if (!cJSON_IsObject(request))
         return finding_add(f, FINDING_ERROR, 0, "", "The request must be an object");
     if (map_at(request, "model", "model", &m->model, f) < 0 || map_at(request, "config", "config", &m->config, f) < 0 ||
-        map_at(m->model, "elements", "model.elements", &m->elements, f) < 0 ||
-        map_at(request, "agentComponents", "agentComponents", &m->agent_components, f) < 0 ||
-        map_at(m->model, "components", "model.components", &m->components, f) < 0)
+        parts_at(m->model, "elements", "model.elements", &m->elements, f) < 0 ||
+        parts_at(request, "agentComponents", "agentComponents", &m->agent_components, f) < 0 ||
+        parts_at(m->model, "components", "model.components", &m->components, f) < 0)
         return -1;
-    return map_at(m->model, "relationships", "model.relationships", &m->relationships, f);
+    return parts_at(m->model, "relationships", "model.relationships", &m->relationships, f);
 }
 
 int document_read(const cJSON *request, struct document *ret, struct findings *f, struct err *err)

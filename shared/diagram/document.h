@@ -49,6 +49,8 @@ struct document {
     struct map ids; /* element id -> index */
 };
 
+#define DOCUMENT_PARTS_MAX 100000 /* elements, components or relationships of one map */
+
 /* 0; or -1: a finding (rule 0) names the path that has the wrong shape, or err when memory is
  * short. */
 int document_read(const cJSON *request, struct document *ret, struct findings *f, struct err *err);

@@ -245,3 +245,19 @@ def test_time_grows_with_the_size(shape):
     allowed = FACTOR * SLACK * max(small - start, 0.01) + 0.1
     assert large - start < allowed, f"{SMALL}: {small - start:.3f} s, {SMALL * FACTOR}: {large - start:.3f} s"
     assert large < SECONDS and megabytes < MEGABYTES
+
+
+@pytest.mark.parametrize("place", ("elements", "components", "relationships", "agentComponents"))
+def test_too_many_parts_are_refused_before_any_work(place):
+    made = request({})
+    target = made if place == "agentComponents" else made["model"]
+    target[place] = {**target.get(place, {}), **many(100_001, lambda k: {})}
+    run = harness.measured("validate", "-", text=harness.to_json(made))
+    assert run.status == harness.REFUSED and place in run.said and "100000" in run.said
+    assert run.seconds < SECONDS / 4 and run.megabytes < MEGABYTES / 4
+
+
+def test_too_many_values_are_refused_while_they_are_read():
+    run = harness.measured("validate", "-", text='{"title":"T","model":{"elements":{},"x":[' + "0," * 3_000_000 + "0]}}")
+    assert run.status != harness.OK and "values" in run.said
+    assert run.seconds < SECONDS / 4 and run.megabytes < MEGABYTES / 4
