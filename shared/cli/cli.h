@@ -64,7 +64,7 @@ int cli_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 
 struct buf;
 void cli_add_plain(struct buf *out, const char *s, size_t len, bool keep_lines);
 
-extern const struct cli_command cli_generate, cli_validate, cli_inspect, cli_chat, cli_config, cli_doctor, cli_status,
-    cli_sessions, cli_kill, cli_drain, cli_reload, cli_test;
+extern const struct cli_command cli_generate, cli_validate, cli_inspect, cli_export, cli_chat, cli_config, cli_doctor,
+    cli_status, cli_sessions, cli_kill, cli_drain, cli_reload, cli_test;
 
 #endif
