@@ -2,7 +2,9 @@
 
 #include <string.h>
 
+#include "shared/base/mem.h"
 #include "shared/base/str.h"
+#include "shared/buml/write.h"
 #include "shared/diagram/check.h"
 #include "shared/diagram/read.h"
 #include "shared/generate/builds.h"
@@ -10,6 +12,8 @@
 #include "shared/generate/program.h"
 #include "shared/generate/scopes.h"
 #include "shared/python/parser.h"
+
+#define MODEL_FILE "agent_model.py"
 
 void compiled_release(struct compiled *c)
 {
@@ -63,6 +67,8 @@ static int check_bundle(struct python_parser *parser, const struct compiled *c, 
 
         if (strcmp(file->path, "tools.py") == 0 || !str_ends(file->path, ".py"))
             continue;
+        if (file->size > PYTHON_SOURCE_MAX && strcmp(file->path, MODEL_FILE) == 0)
+            continue; /* nobody runs it here */
         if (file->size > PYTHON_SOURCE_MAX)
             finding_add(f, FINDING_ERROR, 0, "",
                         "The program of this diagram is too large: %s has %zu bytes, %u are possible", file->path,
@@ -101,6 +107,21 @@ int compile_check_profiles(struct model *m, struct python_parser *parser, const 
     return 0;
 }
 
+/* A download has the diagram as it was drawn, too: before profiles change it. */
+static int write_files(struct python_parser *parser, const struct generate_options *o, struct compiled *c,
+                       bool *ret_sound, struct err *err)
+{
+    auto_buf struct buf drawn;
+
+    buf_init(&drawn, SIZE_MAX / 2);
+    if (!o->session && buml_write(&c->model, &drawn, err) < 0)
+        return -1;
+    if (personalize(&c->model, err) < 0 || scopes_decide(&c->model, parser, ret_sound, err) < 0 ||
+        generate_bundle(&c->model, o, &c->bundle, err) < 0)
+        return -1;
+    return o->session ? 0 : bundle_add(&c->bundle, MODEL_FILE, drawn.data, drawn.len, err);
+}
+
 static int build(struct python_parser *parser, const struct generate_options *o, struct compiled *c, struct err *err)
 {
     bool sound = false;
@@ -112,9 +133,7 @@ static int build(struct python_parser *parser, const struct generate_options *o,
         return err_nomem(err);
     if (c->findings.errors)
         return 0;
-    if (personalize(&c->model, err) < 0 || scopes_decide(&c->model, parser, &sound, err) < 0)
-        return -1;
-    if (generate_bundle(&c->model, o, &c->bundle, err) < 0) {
+    if (write_files(parser, o, c, &sound, err) < 0) {
         if (err->kind != ERR_BAD_REQUEST)
             return -1;
         finding_add(&c->findings, FINDING_ERROR, 0, "", "%s", err->msg);

@@ -254,7 +254,7 @@ def test_names_of_profiles_states_and_intents_stay_apart(dumper, tmp_path):
 def test_names_of_profiles_are_only_texts(dumper, tmp_path):
     mapping = [profile(name, drawn(name), {name: name}, {name: [name]}) for name in HOSTILE]
     files = download(request(personalizationMapping=mapping), tmp_path)
-    assert set(files) == {"Guide.py", "config.yaml", "readme.txt", "user_profiles.json"}
+    assert set(files) == {"Guide.py", "agent_model.py", "config.yaml", "readme.txt", "user_profiles.json"}
     dump = described(tmp_path, dumper)
     configurations = dump["agent"]["configurations"].values()
     assert sorted(configurations, key=str) == sorted(({name: name} for name in HOSTILE), key=str)
@@ -420,7 +420,7 @@ def test_names_of_files_are_safe_and_the_readme_knows_them(title, tmp_path):
     model = drawn(**{f"g{n}": {"type": "AgentRagElement", "name": name} for n, name in enumerate(rags)})
     files = download(request(model, title=title), tmp_path / "in" / "here")
     assert {path.name for path in tmp_path.iterdir()} == {"in"} and len(list((tmp_path / "in").iterdir())) == 1
-    (name,) = [path for path in files if path.endswith(".py")]
+    (name,) = [path for path in files if path.endswith(".py") and path != "agent_model.py"]
     assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.]*\.py", name) and len(name) <= 120
     assert f"python {name}\n" in files["readme.txt"].decode()
     notes = [path for path in files if path.endswith("/README.txt")]

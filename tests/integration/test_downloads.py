@@ -51,7 +51,7 @@ def detail(worker, **members):
 
 def test_an_archive_holds_one_program(worker):
     files = archive(worker, configYaml="nlp:\n  language: fr\n", config={"agentPlatform": "telegram"})
-    assert set(files) == {"Guide.py", "config.yaml", "readme.txt"}
+    assert set(files) == {"Guide.py", "agent_model.py", "config.yaml", "readme.txt"}
     assert files["config.yaml"] == "nlp:\n  language: fr\n"
     assert "use_telegram_platform()" in files["Guide.py"] and "python Guide.py" in files["readme.txt"]
     assert files == archive(worker, configYaml="nlp:\n  language: fr\n", config={"agentPlatform": "telegram"})
@@ -60,7 +60,7 @@ def test_an_archive_holds_one_program(worker):
 def test_an_archive_holds_profiles(worker):
     mapping = [{"name": "the kids", "user_profile": {"age": 9}, "agent_model": drawn("hi")}]
     files = archive(worker, config={"personalizationMapping": mapping})
-    assert set(files) == {"Guide.py", "config.yaml", "readme.txt", "user_profiles.json"}
+    assert set(files) == {"Guide.py", "agent_model.py", "config.yaml", "readme.txt", "user_profiles.json"}
     assert json.loads(files["user_profiles.json"]) == [{"name": "the kids", "user_profile": {"age": 9}}]
     assert "'hub_the_kids'" in files["Guide.py"] and "'router_initial_state', initial=True" in files["Guide.py"]
 
@@ -149,3 +149,26 @@ def test_what_is_no_diagram_request_is_refused(worker):
             status, _headers, answer, _ended = ask(worker.path, "POST", path, body)
             assert status == 422, (path, body)
             assert json.loads(answer)["detail"][0]["type"] == kind
+
+
+# ---- export-buml
+
+
+def test_a_diagram_is_exported_as_python(worker):
+    status, headers, answer = post(worker, "/besser_api/export-buml", model=drawn("it's"))
+    assert status == 200 and headers["content-type"].startswith("text/plain")
+    assert headers["content-disposition"].startswith('attachment; filename="agent_buml.py"')
+    compile(answer, "agent_buml.py", "exec")
+    assert b"AgentReply('it\\x27s')" in answer and answer.isascii() and b"\r" not in answer
+    assert archive(worker, model=drawn("it's"))["agent_model.py"] == answer.decode()
+
+
+@pytest.mark.parametrize("members, status, named", [
+    ({"model": {"type": "StateMachineDiagram"}}, 400, "StateMachineDiagram"),
+    ({"model": drawn(s={"type": "AgentState", "name": "a b"})}, 400, "a b"),
+    ({"model": drawn("a\x00b")}, 400, "U+0000"),
+    ({"model": 7}, 422, "dict_type"),
+])
+def test_what_is_not_exported(worker, members, status, named):
+    answered, _headers, answer = post(worker, "/besser_api/export-buml", **members)
+    assert answered == status and named in answer.decode()

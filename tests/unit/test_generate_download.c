@@ -288,7 +288,7 @@ static void short_memory_between_builds_leaks_nothing(void **state)
             int result = compile_diagram(tree, *state, &download, &c, &err);
 
             assert_true(result == 0 || err.kind);
-            assert_true(oom_hit() || (result == 0 && !c.findings.errors && c.bundle.files_len == 6));
+            assert_true(oom_hit() || (result == 0 && !c.findings.errors && c.bundle.files_len == 8));
             assert_true(c.findings.errors == 0 || !c.bundle.files);
             compiled_release(&c);
         });
