@@ -39,11 +39,7 @@ def frame(data):
     if n < 65536: return struct.pack("!BBH", 0x81, 126, n) + data
     return struct.pack("!BBQ", 0x81, 127, n) + data
 
-def unmask(data, key):
-    if key == b"\\0\\0\\0\\0": return data
-    n = len(data)
-    mask = (key * (n // 4 + 1))[:n]
-    return (int.from_bytes(data, "big") ^ int.from_bytes(mask, "big")).to_bytes(n, "big")
+from websockets.speedups import apply_mask as unmask
 
 class Client:
     def __init__(self, s):

@@ -30,7 +30,6 @@ INSIDE = """
 mount -t tmpfs -o mode=755 tmpfs /mnt && mkdir /mnt/simulator && mount --bind "$0" /mnt/simulator && exec setpriv --pdeathsig KILL \
 /mnt/simulator/bin/python -m uvicorn "$1" --host 127.0.0.1 --port "$2" --log-level warning
 """
-FIRST_UID = 20000
 
 
 def install(*names):
@@ -69,8 +68,8 @@ class Reference:
                 self._start("simulator", ["unshare", "-m", "--propagation", "private", "bash", "-c", INSIDE,
                                           ROOT / "build" / "simulator", module, str(self.internal_port)], self.internal_port)
             if self.with_backend:
-                self._start("backend", ["setpriv", "--pdeathsig", "KILL", ROOT / "build" / "backend" / "bin" / "python", "-m", "uvicorn",
-                                        f"{PACKAGE}.backend.backend:app", "--host", "127.0.0.1", "--port", str(self.port), "--log-level",
+                self._start("backend", ["setpriv", "--pdeathsig", "KILL", ROOT / "build" / "backend" / "bin" / "python", "-m", "uvicorn", "--app-dir",
+                                        pathlib.Path(__file__).parent, "reference_backend:app", "--host", "127.0.0.1", "--port", str(self.port), "--log-level",
                                         "warning"], self.port)
         except BaseException:
             self.stop()
@@ -90,7 +89,7 @@ class Reference:
             if process.poll() is not None:
                 raise AssertionError(f"the reference's {name} ended:\n" + self.log.read_text(errors="replace")[-3000:])
             with contextlib.suppress(OSError):
-                return self.request("GET", "/health", port=port).status == 200
+                return self.request("GET", "/health", port=port).status in (200, 401)  # the simulator wants its token
             return False
 
         wait_until(answers, 60, f"the reference's {name} answers")
@@ -126,6 +125,10 @@ class Reference:
                                                     "event_list": [], "support_files": support_files or {}, "workspace_paths": []})
         assert reply.status == 200, reply
         return session, reply.json()
+
+    def own(self, session):
+        """Makes a session of create_program ours in the eyes of the backend."""
+        assert self.request("POST", f"/bench/owned/{session}").status == 200
 
     def end(self, session):
         return self.request("DELETE", f"{PUBLIC}/sessions/{session}")

@@ -8,3 +8,17 @@ UNLIMITED = {"AGENT_SIMULATOR_RATE_LIMIT_MAX_REQUESTS": "1000000", "AGENT_SIMULA
 def pids_of(service):
     """The roots of its processes."""
     return service.pids if hasattr(service, "pids") else [service.keeper.pid]
+
+
+def open_session(stack):
+    """A session of the echo program on our internal surface, and its socket, warm and silent."""
+    from tests.bench.diagrams import ECHO_PROGRAM
+    from tests.bench.wire import Socket
+    from tests.support.stack import TOKEN
+
+    session = stack.create_program(ECHO_PROGRAM)
+    w = Socket(f"/sessions/{session}/ws", stack.internal_port, [("X-Agent-Simulator-Token", TOKEN)])
+    w.send(b"warm")
+    w.skip_until(b"warm")
+    w.quiet(0.3)
+    return session, w

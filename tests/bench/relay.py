@@ -1,0 +1,199 @@
+"""relay: from a browser to an agent and back, beside a socket straight to the same agent, and the reference's two relays."""
+from __future__ import annotations
+
+import ctypes
+import os
+import pathlib
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from tests.bench.diagrams import ECHO_PROGRAM
+from tests.bench.machine import Cost
+from tests.bench.reference import TOKEN as REFERENCE_TOKEN
+from tests.bench.reference import Reference
+from tests.bench.service import UNLIMITED
+from tests.bench.table import percentile, progress, ratio, show
+from tests.bench.wire import Socket, flood, round_trips
+from tests.support.stack import TOKEN, Stack, processes_of_uids, wait_until
+
+SESSIONS = (1, 50, 200)
+SIZES = (128, 65536)
+SECONDS = 2
+CLONE_NEWNET = 0x40000000
+UID_BASE = 610_000
+
+
+# ---- to our agents --------------------------------------------------------------------------------------------------
+
+def slots_of(first, last):
+    """Process id of the agent of each session: by the session ids that the holders' command lines hold."""
+    uids, agents = {}, {}
+    for pid in processes_of_uids(first, last):
+        try:
+            words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            uid = os.stat(f"/proc/{pid}").st_uid
+        except OSError:
+            continue
+        if b"--session" in words:
+            uids[words[words.index(b"--session") + 1].decode()] = uid
+        elif b"agent.py" in words and b"--" not in words:
+            agents[uid] = pid
+    return {session: agents.get(uid) for session, uid in uids.items()}
+
+
+def inside(pid, make):
+    """make() called by a thread in the network of a process: what it connects stays there."""
+    result = []
+
+    def run():
+        try:
+            with open(f"/proc/{pid}/ns/net", "rb") as ns:
+                if ctypes.CDLL(None, use_errno=True).setns(ns.fileno(), CLONE_NEWNET) < 0:
+                    raise OSError(ctypes.get_errno(), "setns")
+            result.append(make())
+        except OSError as error:
+            result.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    if isinstance(result[0], OSError):
+        raise result[0]
+    return result[0]
+
+
+class Here:
+    name = "agentsim"
+
+    def __init__(self, count):
+        self.count = count
+        self.stack = Stack(AGENT_SIMULATOR_MAX_SESSIONS=str(count), AGENT_SIMULATOR_MAX_SESSIONS_PER_ACTOR=str(count),
+                           AGENT_SIMULATOR_SESSION_UID_BASE=str(UID_BASE), AGENT_SIMULATOR_READY_SECONDS="600",
+                           AGENT_SIMULATOR_DETACH_SECONDS="600", **UNLIMITED)
+        self.stack.uid_base = UID_BASE
+
+    def __enter__(self):
+        self.stack.__enter__()
+        return self
+
+    def __exit__(self, *exc):
+        self.stack.__exit__(*exc)
+
+    def open(self):
+        def one(_):
+            session = self.stack.create_program(ECHO_PROGRAM)
+            return session, Socket(f"/sessions/{session}/ws", self.stack.internal_port, [("X-Agent-Simulator-Token", TOKEN)])
+
+        with ThreadPoolExecutor(4) as pool:
+            self.sessions = list(pool.map(one, range(self.count)))
+        relayed = [w for _, w in self.sessions]
+        warm(relayed)
+        agents = slots_of(UID_BASE, UID_BASE + self.count)
+        connect = lambda: Socket("/", 8765)
+        return relayed, [inside(agents[session], connect) for session, _ in self.sessions]
+
+    @property
+    def roots(self):
+        return [self.stack.keeper.pid]
+
+
+class There:
+    name = "reference"
+
+    def __init__(self, count):
+        self.count = count
+        self.services = Reference(sessions=count)
+
+    def __enter__(self):
+        self.services.__enter__()
+        return self
+
+    def __exit__(self, *exc):
+        self.services.__exit__(*exc)
+
+    def open(self):
+        with ThreadPoolExecutor(4) as pool:
+            made = list(pool.map(lambda _: self.services.create_program(ECHO_PROGRAM), range(self.count)))
+        relayed = []
+        for session, _ in made:
+            self.services.own(session)
+            w = Socket(f"/besser_api/simulation/{session}/ws", self.services.port)
+            w.send(b'{"type":"auth","githubSession":""}')
+            w.skip_until(b'{"type": "auth_ok"}')
+            relayed.append(w)
+        warm(relayed)
+        return relayed, [Socket("/", answer["port"]) for _, answer in made]
+
+    @property
+    def roots(self):
+        return self.services.pids
+
+
+def warm(sockets):
+    for w in sockets:
+        w.send(b"warm")
+    for w in sockets:
+        w.skip_until(b"warm")
+    time.sleep(0.3)
+    for w in sockets:
+        w.quiet(0.01)
+
+
+# ---- the measurements -----------------------------------------------------------------------------------------------
+
+def measure(sockets, count, size, roots=()):
+    """Round trips with one frame under way on each of `count` sockets."""
+    chosen = sockets[:count]
+    round_trips(chosen, size, 0.2)
+    with Cost(*roots) as cost:
+        times = round_trips(chosen, size, SECONDS)
+    rate = len(times) / cost.seconds
+    return {"n": len(times), "p50": percentile(times, 0.5) * 1000, "p99": percentile(times, 0.99) * 1000, "rate": rate,
+            "mb": rate * size / 1e6, "cpu": cost.cpu / len(times) * 1e6 if roots else None}
+
+
+def run(side):
+    results = {}
+    progress(f"{side.name}: start {side.count} light agents")
+    began = time.monotonic()
+    with side:
+        relayed, direct = side.open()
+        progress(f"{side.name}: all there after {time.monotonic() - began:.1f} s")
+        for count in [n for n in SESSIONS if n <= side.count]:
+            for size in SIZES:
+                results["relay", count, size] = measure(relayed, count, size, side.roots)
+                results["direct", count, size] = measure(direct, count, size)
+        for size in SIZES:
+            results["flood", "relay", size] = flood(relayed[0], size, SECONDS)
+            results["flood", "direct", size] = flood(direct[0], size, SECONDS)
+    return results
+
+
+def main():
+    here = run(Here(max(SESSIONS)))
+    there = run(There(min(50, max(SESSIONS))))
+    rows = []
+    for (kind, count, size), value in here.items():
+        if kind != "relay":
+            continue
+        straight, theirs = here["direct", count, size], there.get(("relay", count, size))
+        theirs_straight = there.get(("direct", count, size))
+        rows.append([f"{count} x {size} B", straight["p50"], value["p50"], value["p50"] - straight["p50"], straight["p99"], value["p99"],
+                     straight["rate"], value["rate"], value["mb"], f"{value['rate'] / straight['rate']:.0%}",
+                     theirs and theirs["p50"], theirs and theirs["p50"] - theirs_straight["p50"], theirs and theirs["p99"], theirs and theirs["rate"],
+                     ratio(value["rate"], theirs["rate"]) if theirs else "-"])
+    show("Round trips, one frame under way on each socket; ms, frames a second each way",
+         ["sessions x size", "direct p50", "relay p50", "adds", "direct p99", "relay p99", "direct /s", "relay /s", "MB/s", "of direct",
+          "ref p50", "adds", "ref p99", "ref /s", "ratio"], rows,
+         ["direct: a socket from the same client straight into the agent's own network; ref: backend relay and simulator relay"])
+    rows = []
+    for size in SIZES:
+        ours, straight, theirs = here["flood", "relay", size], here["flood", "direct", size], there["flood", "relay", size]
+        rows.append([f"{size} B", straight, ours, ours * size / 1e6, f"{ours / straight:.0%}", theirs, theirs * size / 1e6, ratio(ours, theirs)])
+    show("One agent sends as fast as it can, frames a second", ["size", "direct", "relay", "MB/s", "of direct", "ref", "ref MB/s", "ratio"], rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""sessions: start, end and memory, beside the reference: the same diagrams, the same client."""
+from __future__ import annotations
+
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from tests.bench import diagrams
+from tests.bench.machine import pss_kib
+from tests.bench.reference import Reference
+from tests.bench.service import UNLIMITED
+from tests.bench.table import percentile, progress, ratio, show
+from tests.support.stack import Stack, processes_of_uids, wait_until
+
+ROUNDS = int(os.environ.get("ROUNDS", "8"))
+AT_ONCE = 5
+REFERENCE_UID = 21000
+
+
+def is_clean(uids, folder):
+    return not processes_of_uids(*uids) and not (folder and folder.exists() and os.listdir(folder))
+
+
+def one_by_one(service, uids, folder):
+    times = {name: [] for name in ("POST answered", "auth_ok", "first agent message", "a message and its answer", "DELETE answered", "DELETE until clean")}
+    for _ in range(ROUNDS):
+        start = time.monotonic()
+        session = service.create(diagrams.small())
+        times["POST answered"].append(time.monotonic() - start)
+        with service.talk(session) as talk:
+            times["auth_ok"].append(time.monotonic() - start)
+            assert talk.reply() == "ready"
+            times["first agent message"].append(time.monotonic() - start)
+            for word in ("one", "two", "three"):
+                asked = time.monotonic()
+                talk.say(word)
+                assert talk.reply() == word
+                times["a message and its answer"].append(time.monotonic() - asked)
+            end = time.monotonic()
+            service.end(session)
+            times["DELETE answered"].append(time.monotonic() - end)
+            wait_until(lambda: is_clean(uids, folder), 30, "nothing of the session is left")
+            times["DELETE until clean"].append(time.monotonic() - end)
+    return times
+
+
+def at_once(service, uids):
+    """Seconds until all of five have spoken, and KiB of each: memory of its processes, shared pages in parts."""
+    def one(_):
+        session = service.create(diagrams.small())
+        talk = service.talk(session)
+        assert talk.reply() == "ready"
+        return session, talk
+
+    start = time.monotonic()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        live = list(pool.map(one, range(AT_ONCE)))
+    took = time.monotonic() - start
+    time.sleep(1)
+    memory = pss_kib(processes_of_uids(*uids)) / AT_ONCE
+    for session, talk in live:
+        service.end(session)
+        talk.__exit__(None, None, None)
+    return took, memory
+
+
+def measure(service, uids, folder):
+    times = one_by_one(service, uids, folder)
+    return times, *at_once(service, uids)
+
+
+def main():
+    settings = {"AGENT_SIMULATOR_MAX_SESSIONS": str(AT_ONCE), "AGENT_SIMULATOR_MAX_SESSIONS_PER_ACTOR": str(AT_ONCE), **UNLIMITED}
+    progress("agentsim")
+    with Stack(**settings) as stack:
+        ours, our_five, our_memory = measure(stack, (stack.uid_base, stack.uid_base + AT_ONCE), stack.state_dir / "slots")
+    progress("the reference")
+    with Reference(sessions=AT_ONCE, AGENT_SIMULATOR_SESSION_UID_BASE=str(REFERENCE_UID)) as them:
+        theirs, their_five, their_memory = measure(them, (REFERENCE_UID, REFERENCE_UID + AT_ONCE), None)
+    rows = []
+    for name, values in ours.items():
+        a, b = (percentile(v, 0.5) * 1000 for v in (values, theirs[name]))
+        rows.append([name, a, percentile(values, 0.95) * 1000, b, percentile(theirs[name], 0.95) * 1000, ratio(b, a)])
+    rows.append([f"{AT_ONCE} at once, until all have spoken", our_five * 1000, None, their_five * 1000, None, ratio(their_five, our_five)])
+    show(f"Sessions of an agent of two states, {ROUNDS} one after another, ms", ["", "p50", "p95", "ref p50", "ref p95", "ratio"], rows)
+    show("Memory of one session (its processes, shared pages in parts)", ["", "MiB", "ref MiB", "ratio"],
+         [["framework agent, waiting", our_memory / 1024, their_memory / 1024, ratio(their_memory, our_memory)]])
