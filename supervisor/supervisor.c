@@ -19,7 +19,8 @@
 #define DRAIN_SECONDS 3.  /* for browsers to answer the close */
 #define SETTLE_SECONDS 3. /* for what an earlier supervisor left to be found, before anybody is let in */
 #define BACKLOG 512
-#define MOST_FILES 8192                            /* libwebsockets keeps a table of this many: 128 KiB */
+#define MOST_BROWSERS 10500 /* what nginx lets in (agentsim.conf: limit_conn sockets) */
+#define LEAST_BROWSERS 8
 #define OTHER_FILES (RPC_CONNECTIONS_MAX * 2 + 64) /* each request may hold a holder's connection too */
 
 static void on_drained(struct ev_loop *loop, struct ev_timer *w, int revents)
@@ -137,18 +138,18 @@ static void start_signals(struct supervisor *sv)
     ev_signal_start(sv->loop, &sv->hangup);
 }
 
-/* A conversation takes two descriptors, a session one more. */
+/* Each takes a descriptor, and a session one for its holder, another for that of its conversation and a third while
+ * that is taken over. */
 static unsigned most_browsers(const struct config *config)
 {
-    struct rlimit l = { MOST_FILES, MOST_FILES };
-    rlim_t left;
+    rlim_t others = OTHER_FILES + 3 * (rlim_t)config->max_sessions, wanted = MOST_BROWSERS + others;
+    struct rlimit l = { wanted, wanted };
 
     getrlimit(RLIMIT_NOFILE, &l);
-    l.rlim_cur = l.rlim_max < MOST_FILES ? l.rlim_max : MOST_FILES;
+    l.rlim_cur = l.rlim_max < wanted ? l.rlim_max : wanted;
     if (setrlimit(RLIMIT_NOFILE, &l) < 0)
         getrlimit(RLIMIT_NOFILE, &l);
-    left = l.rlim_cur - OTHER_FILES - (rlim_t)config->max_sessions;
-    return l.rlim_cur <= OTHER_FILES + (rlim_t)config->max_sessions + 16 ? 8 : (unsigned)(left / 2);
+    return l.rlim_cur < others + LEAST_BROWSERS ? LEAST_BROWSERS : (unsigned)(l.rlim_cur - others);
 }
 
 /* The inherited listener, or one of our own in the runtime directory. */

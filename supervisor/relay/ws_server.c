@@ -1,5 +1,6 @@
 #include "supervisor/relay/ws_server.h"
 
+#include <malloc.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +13,8 @@
 #define WRITE_SIZE (1u << 20)   /* offered to the kernel at once; it takes what fits */
 #define HEADERS_MAX (34u << 10) /* nginx sends ten lines, of four buffers of 8 KiB at most */
 #define HTTP_SECONDS 10
+#define GONE_MANY 1000 /* 7 KiB each */
+#define GONE_SOME 50
 
 /* libwebsockets speaks of what strangers do; our own lines say what matters. */
 static void on_lws_log(int level, const char *line)
@@ -187,6 +190,11 @@ static void on_accepted(void *owner, int fd)
 void ws_server_forget(struct ws_server *ws)
 {
     ws->count--;
+    /* Sockets of one storm lie between those of the next, so the heap never shrinks by itself. */
+    if (++ws->gone >= GONE_MANY || (!ws->count && ws->gone >= GONE_SOME)) {
+        ws->gone = 0;
+        malloc_trim(0);
+    }
     acceptor_pause(&ws->door, false);
 }
 

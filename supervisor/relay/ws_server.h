@@ -19,6 +19,7 @@ struct ws_server {
     struct acceptor door;
     struct list browsers;
     unsigned count, max; /* connections; beyond max the others wait in the backlog */
+    unsigned gone;       /* since free memory went back to the system */
 };
 
 /* Takes the listening fd, also on failure. At most max connections at a time. */
