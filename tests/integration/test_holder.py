@@ -5,6 +5,7 @@ import os
 import pathlib
 import select
 import shutil
+import stat
 import struct
 import subprocess
 import tempfile
@@ -648,6 +649,52 @@ def test_endless_trees_are_cut(holder, control):
     files, dirs, truncated = holder.list()
     assert truncated and len(files) + len(dirs) <= 10000
     assert max(d.count("/") for d in dirs) <= 64
+
+
+def test_a_disk_full_of_names_is_listed_in_part(holder, control):
+    """As many files as a session can have at all, and four thousand levels: the answers stay small and come."""
+    holder.run(server(setup="import errno\nd = os.getcwd()\nfor i in range(4000):\n    os.mkdir('deep'); os.chdir('deep')\nos.chdir(d)\n"
+                            "os.mkdir('m')\n"
+                            "try:\n    for i in range(1 << 20): os.mknod('m/%d' % i)\n"
+                            "except OSError as e:\n    assert e.errno == errno.ENOSPC"))
+    control.phase(wire.IS_READY, timeout=60)
+    for files, dirs, truncated in (holder.list(), holder.walk()):
+        assert truncated and len(files) + len(dirs) <= 10000
+        assert max(d.count("/") for d in dirs) <= 64
+    with pytest.raises((Failed, Closed)):
+        holder.read("deep/" * 3999 + "deep")
+
+
+def test_what_is_not_the_sessions_is_not_shown(holder, control):
+    """Devices, files of others and hard links to them, as only root can put them there."""
+    holder.run(server(setup="open('mine', 'w').write('mine'); os.link('mine', 'linked')"))
+    control.phase(wire.IS_READY)
+    work = holder.dir / "work"
+    os.mknod(work / "null", 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    os.mknod(work / "disk", 0o666 | stat.S_IFBLK, os.makedev(7, 0))
+    (work / "others").write_text("of root")
+    os.link(work / "others", work / "others-linked")
+    assert set(holder.list()[0]) == set(holder.walk()[0]) == {"agent.py", "mine", "linked"}
+    for path in ("null", "disk", "others", "others-linked"):
+        with pytest.raises(Failed):
+            holder.read(path)
+
+
+def test_names_of_any_bytes_are_told_as_they_are(holder, control):
+    names = [b"a\nb", b"\xff\xfe", b"\xc3\x28", b"tab\t", b"\x1b[31mred", b"'\"\\", b" ", b"\xe2\x80\xae.txt", b"-rf", b"x" * 255]
+    holder.run(server(setup=f"for name in {names!r}: open(name, 'wb').write(b'odd')"))
+    control.phase(wire.IS_READY)
+    files = holder.list()[0]
+    shown = {os.fsencode(path) for path in files} - {b"agent.py"}
+    assert shown <= set(names) and {b"tab\t", b" ", b"-rf", b"x" * 255} & shown
+    assert shown == {os.fsencode(path) for path in holder.walk()[0]} - {b"agent.py"}
+    unread = set()
+    for name in shown:
+        try:
+            assert holder.read(os.fsdecode(name)) == b"odd"
+        except Failed:
+            unread.add(name)
+    assert unread == {b"'\"\\"}, "a backslash is no part of a path that may be asked for"
 
 
 def test_a_tree_that_changes_all_the_time_can_be_read(holder, control):

@@ -1,4 +1,5 @@
 """agentsim-launcher by itself: slots, users, and that nothing is left."""
+import contextlib
 import os
 import pathlib
 import signal
@@ -6,12 +7,14 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 import uuid
 
 import pytest
 
 from tests.support import wire
+from tests.support.cgroups import trees
 from tests.support.stack import processes_of_uids, wait_until
 from tests.support.wire import Slots
 
@@ -257,3 +260,67 @@ def test_it_does_not_start_without_root():
                           capture_output=True, text=True, timeout=20, check=False)
     assert done.returncode == 1 and done.stderr.count("\n") == 1
     assert not pathlib.Path("/tmp/agentsim-none").exists()
+
+
+def test_stopped_and_traced_processes_are_killed(slots):
+    slots.start(0)
+    program = ("import os,signal,ctypes,time\n"
+               "for i in range(3):\n"
+               "    if os.fork() == 0: os.kill(os.getpid(), signal.SIGSTOP)\n"
+               "child = os.fork()\n"
+               "if child == 0: time.sleep(600)\n"
+               "assert ctypes.CDLL(None).ptrace(16, child, 0, 0) == 0\n"  # attached: it stops, and waits for its tracer
+               "os.waitpid(child, os.WUNTRACED)\n"
+               "print('up', flush=True); os.kill(os.getpid(), signal.SIGSTOP)\n")
+    with run_as(UID, program, stdout=subprocess.PIPE) as outsider:
+        outsider.stdout.readline()
+        wait_until(lambda: states(UID).count("T") >= 4 and "t" in states(UID), 20, "they are stopped")
+        slots.stop(0)
+        assert outsider.wait(10) == -signal.SIGKILL
+    assert slots.left_over() == []
+
+
+def states(uid):
+    found = []
+    for pid in processes_of_uids(uid, uid):
+        with contextlib.suppress(OSError):
+            found.append(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0])
+    return found
+
+
+@pytest.fixture
+def ice():
+    """A freezer of version 1: what is frozen there sleeps without an end and does not die, like a process that waits for a
+    dead disk."""
+    mounted = next((tree for version, controllers, tree in trees() if version == 1 and "freezer" in controllers), None)
+    folder = tempfile.mkdtemp(prefix="agentsim-freezer-")
+    if not mounted:
+        subprocess.run(["mount", "-t", "cgroup", "-o", "freezer", "none", folder], check=True)
+    group = (mounted or pathlib.Path(folder)) / f"agentsim-ice-{os.getpid()}"
+    group.mkdir()
+    yield group
+    (group / "freezer.state").write_text("THAWED")
+    wait_until(lambda: not (group / "cgroup.procs").read_text(), 20, "it is empty")
+    group.rmdir()
+    if not mounted:
+        subprocess.run(["umount", folder], check=True)
+    os.rmdir(folder)
+
+
+def test_a_process_that_sleeps_without_an_end_keeps_the_slot_out_of_use(slots, ice):
+    slots.start(0)
+    with run_as(UID, "import time; print('up', flush=True); time.sleep(600)", stdout=subprocess.PIPE) as sleeper:
+        sleeper.stdout.readline()
+        (ice / "cgroup.procs").write_text(str(sleeper.pid))
+        (ice / "freezer.state").write_text("FROZEN")
+        wait_until(lambda: "FROZEN" in (ice / "freezer.state").read_text() and "D" in states(UID), 20, "it sleeps, and is not woken by signals")
+        slots.send(wire.STOP, 0)
+        assert slots.recv(timeout=20)[:4] == (wire.QUARANTINED, 0, 2, 1)
+        slots.send(wire.START, 0, uuid.uuid4())
+        assert slots.recv()[0] == wire.FAILED
+        assert "1 processes cannot be killed, the slot stays out of use" in slots.log.read_text()
+        (ice / "freezer.state").write_text("THAWED")
+        assert sleeper.wait(20) == -signal.SIGKILL, "it had been told"
+        slots.until(wire.CLEAN, 0, timeout=40)
+        slots.start(0)
+        slots.stop(0)

@@ -43,7 +43,7 @@ CHUNK = 256 << 10
 
 
 def string(value):
-    data = value.encode() if isinstance(value, str) else bytes(value)
+    data = os.fsencode(value) if isinstance(value, str) else bytes(value)
     return struct.pack("=I", len(data)) + data + b"\0"
 
 
