@@ -67,7 +67,8 @@ static void answer_verdict(struct reply *rp, const struct findings *f)
     reply_json(rp, 200);
 }
 
-/* Reading and the rules of the model; what only a session needs is not asked here. */
+/* Reading and the rules of the model; what only a session needs is no error here, but what will not work there is told.
+ */
 static int judge(struct worker *w, const cJSON *body, struct findings *f, struct err *err)
 {
     struct model m;
@@ -80,6 +81,8 @@ static int judge(struct worker *w, const cJSON *body, struct findings *f, struct
         r = diagram_check(&m, f, err);
     else if (f->errors)
         r = 0;
+    if (r == 0 && !f->errors)
+        diagram_warn(&m, true, f);
     model_release(&m);
     return r;
 }

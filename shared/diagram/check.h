@@ -21,6 +21,9 @@ int diagram_check(const struct model *m, struct findings *f, struct err *err);
 int diagram_check_program(struct model *m, bool session, struct python_parser *parser, struct findings *f,
                           struct err *err);
 
+/* The warnings of phase C alone, for who does not want its errors. */
+void diagram_warn(const struct model *m, bool session, struct findings *f);
+
 /* Class names of the transitions' events, first-seen order (section 8.1); the caller releases.
  * 0, or -1 out of memory with *ret untouched. */
 int diagram_event_list(const struct model *m, struct str_list *ret);

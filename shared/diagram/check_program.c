@@ -286,6 +286,14 @@ static void warn_about_packages(const struct model *m, struct findings *f)
                     "not start");
 }
 
+void diagram_warn(const struct model *m, bool session, struct findings *f)
+{
+    warn_about_llms(m, f);
+    warn_about_speech(m, f);
+    if (session)
+        warn_about_packages(m, f);
+}
+
 int diagram_check_program(struct model *m, bool session, struct python_parser *parser, struct findings *f,
                           struct err *err)
 {
@@ -305,13 +313,9 @@ int diagram_check_program(struct model *m, bool session, struct python_parser *p
     for (i = 0; i < ARRAY_LEN(parts) && rc == 0; i++)
         rc = parts[i].session && !session ? 0 : parts[i].check(&c);
     map_release(&c.clean);
-    if (rc < 0)
-        return rc;
-    warn_about_llms(m, f);
-    warn_about_speech(m, f);
-    if (session)
-        warn_about_packages(m, f);
-    return 0;
+    if (rc == 0)
+        diagram_warn(m, session, f);
+    return rc;
 }
 
 int diagram_event_list(const struct model *m, struct str_list *ret)

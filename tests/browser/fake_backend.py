@@ -73,6 +73,7 @@ class FakeService:
         self.sessions = {}
         self.requests = []          # (method, path, parsed body)
         self.validate_answer = {"valid": True, "agentCode": "# an agent\nprint('hello')\n", "eventList": [], "errors": []}
+        self.judge_answer = {"isValid": True, "errors": [], "warnings": [], "message": ""}
         self.start_error = None     # (status, detail)
         self.close_code = None      # refuse sockets with this code
         self.on_start = lambda session: None
@@ -88,6 +89,8 @@ class FakeService:
         self.requests.append((method, path, value))
         if (method, path) == ("POST", f"{SIMULATION}/validate"):
             return json_reply(200, self.validate_answer)
+        if (method, path) == ("POST", "/besser_api/validate-diagram"):
+            return json_reply(200, self.judge_answer) if self.judge_answer else json_reply(404, {"detail": "Not Found"})
         if (method, path) == ("POST", f"{SIMULATION}/sessions"):
             return self._start()
         if path == f"{SIMULATION}/limits":

@@ -34,8 +34,8 @@ def test_examples_are_listed_and_can_be_chosen(console, service):
     expect(examples.first).to_have_attribute("aria-pressed", "true")
     console.get_by_test_id("validate").click()
     expect(console.get_by_test_id("valid")).to_be_visible()
-    assert service.requests[-1] == ("POST", "/besser_api/simulation/validate",
-                                    {"title": "Doorman", "model": DIAGRAM["model"]})
+    asked = {path: body for method, path, body in service.requests if method == "POST"}
+    assert asked["/besser_api/simulation/validate"] == {"title": "Doorman", "model": DIAGRAM["model"]}
 
 
 @pytest.mark.parametrize("document, title", [
@@ -104,6 +104,21 @@ def test_findings_events_and_code_are_shown(console, service):
     assert code.locator("img").count() == 0
     console.keyboard.press("Escape")
     expect(console.get_by_test_id("code-dialog")).to_be_hidden()
+
+
+def test_warnings_are_shown_with_a_valid_verdict(console, service):
+    """What the command line says about a diagram, the console says too; keys are not sent for it."""
+    service.judge_answer["warnings"] = ["The agent has intents but no LLM to recognise them", "<b>State</b> x"]
+    console.get_by_test_id("example").first.click()
+    console.get_by_test_id("validate").click()
+    expect(console.get_by_test_id("warning")).to_have_text(service.judge_answer["warnings"])
+    expect(console.get_by_test_id("valid")).to_contain_text("2 warnings")
+    asked = [body for _, path, body in service.requests if path.endswith("validate-diagram")]
+    assert len(asked) == 1 and "credentials" not in asked[0]
+    service.judge_answer = None  # a service without that route
+    console.get_by_test_id("validate").click()
+    expect(console.get_by_test_id("warning")).to_have_count(0)
+    expect(console.get_by_test_id("valid")).to_have_text("✓ The diagram is valid.")
 
 
 @pytest.mark.parametrize("status, detail, shown", [

@@ -122,6 +122,15 @@ def test_warnings_do_not_make_a_diagram_invalid(worker):
         assert any(name in warning for warning in found["warnings"])
 
 
+def test_what_will_not_work_in_a_session_is_told(worker):
+    """The warnings of `agentsim validate`: models that no session can run, intents that nothing recognises."""
+    local = {"type": "AgentLLM", "name": "bert", "provider": "huggingface"}
+    found = verdict(worker, model=drawn(l=local))
+    assert found["isValid"] and any('"bert"' in warning and "transformers" in warning for warning in found["warnings"])
+    found = verdict(worker, model=drawn(n={"type": "AgentIntent", "name": "hello"}))
+    assert found["isValid"] and any("no LLM" in warning for warning in found["warnings"])
+
+
 def test_errors_and_warnings_come_together(worker):
     tools = {"t": {"type": "AgentTool", "name": "f", "code": "def f():\n    return 1"},
              "u": {"type": "AgentTool", "name": "g.h", "code": "x = 1", "description": "d"}}

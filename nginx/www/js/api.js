@@ -18,6 +18,8 @@ export class Api {
     this.githubSession = ""; // id of the sign-in, or empty where there is none
   }
 
+  /** The same diagram once more, for its warnings: the verdict of a simulation has no place for them. */
+  judge(request) { return this.#json("POST", "/besser_api/validate-diagram", request); }
   validate(request) { return this.#json("POST", `${BASE}/validate`, request); }
   start(request) { return this.#json("POST", `${BASE}/sessions`, request); }
   stop(id) { return this.#json("DELETE", `${BASE}/sessions/${encodeURIComponent(id)}`); }

@@ -81,7 +81,13 @@ class Console {
   }
 
   async #validate() {
-    await this.#whileBusy(async () => this.source.verdict(await this.api.validate(this.source.withKeys(this.source.request))));
+    await this.#whileBusy(async () => {
+      const request = this.source.request;
+      const [answer, judged] = await Promise.all([
+        this.api.validate(this.source.withKeys(request)), this.api.judge(request).catch(() => ({})),
+      ]);
+      this.source.verdict(answer, judged.warnings);
+    });
   }
 
   /** Starts this diagram; a session that still runs is stopped first. */

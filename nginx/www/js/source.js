@@ -48,16 +48,20 @@ export class Source extends EventTarget {
       el("ul", {}, lines.map((line) => el("li", { testid: "problem" }, line)))));
   }
 
-  /** What validate answered. */
-  verdict(answer) {
+  /** What validate answered, and what is worth knowing besides. */
+  verdict(answer, judged) {
     this.clearVerdict();
+    const warnings = Array.isArray(judged) ? judged.map(String) : [];
     const errors = Array.isArray(answer.errors) ? answer.errors.map(String) : [];
     if (!answer.valid)
       this.problems(errors.length ? errors : ["The diagram is not valid."], "This diagram does not work yet");
     const events = Array.isArray(answer.eventList) ? answer.eventList : [];
     const code = typeof answer.agentCode === "string" ? answer.agentCode : "";
     byId("verdict").append(
-      answer.valid ? el("p", { class: "good", testid: "valid" }, "✓ The diagram is valid.") : "",
+      answer.valid ? el("p", { class: "good", testid: "valid" },
+        warnings.length ? `✓ The diagram is valid, with ${counted(warnings.length, "warning")}.` : "✓ The diagram is valid.") : "",
+      warnings.length ? el("div", { class: "warnings" },
+        el("ul", {}, warnings.map((line) => el("li", { testid: "warning" }, line)))) : "",
       events.length ? el("p", { class: "chips", testid: "events" },
         el("span", { class: "hint" }, "Events "), events.map((name) => el("span", { class: "chip" }, String(name)))) : "",
       code ? el("button", { type: "button", testid: "show-code", onclick: () => showCode(code) },
