@@ -260,10 +260,43 @@ static enum show_kind show_action(struct show *s, const cJSON *frame, const char
     return SHOW_UNKNOWN;
 }
 
+/* What a user should see of the output in any case: errors that the framework logs, and the last line of a traceback.
+ * NULL: this line is none of those. */
+static const char *error_in(struct show *s, const char *line)
+{
+    static const char mark[] = " - ERROR - ";
+    const char *logged = strstr(line, mark);
+
+    if (logged)
+        return logged + strlen(mark);
+    if (str_starts(line, "Traceback (most recent call last)")) {
+        s->traceback = true;
+        return NULL;
+    }
+    if (!s->traceback || !*line || *line == ' ')
+        return NULL;
+    s->traceback = false;
+    return line;
+}
+
 static void own_output(struct show *s, const cJSON *f, struct buf *out)
 {
-    if (s->output)
-        dimmed(s, out, "| ", text_of(f, "line"));
+    const char *line = text_of(f, "line"), *error;
+
+    if (s->output) {
+        dimmed(s, out, "| ", line);
+        return;
+    }
+    error = error_in(s, line);
+    if (!error)
+        return;
+    add_line_start(s, out, "31");
+    buf_add_str(out, "! ");
+    add_text(out, error);
+    if (!s->hinted)
+        buf_add_str(out, "   (all of it: --output, /output)");
+    s->hinted = true;
+    add_line_end(s, out);
 }
 
 static void own_state(struct show *s, const cJSON *f, struct buf *out)

@@ -21,13 +21,15 @@ enum show_kind {
 
 struct show {
     bool trace, output, color; /* set by the caller */
+    bool traceback, hinted;    /* the output is inside of one; it was said how to see all of it */
     char **options;            /* choices of the last options reply; owned */
     size_t options_len;
 };
 
 void show_release(struct show *s);
 
-/* Appends the lines of one frame (none, when it is not wanted); tells what it was. */
+/* Appends the lines of one frame (none, when it is not wanted); tells what it was. Of output that is not wanted, errors
+ * are shown still: an agent whose body raised would say nothing. */
 enum show_kind show_frame(struct show *s, const char *text, size_t len, struct buf *out);
 
 /* What a line of the user means: "2" after two options is the second's text. Borrowed. */

@@ -5,6 +5,7 @@ gets what the archive holds."""
 from __future__ import annotations
 
 import asyncio
+import importlib
 import io
 import json
 import logging
@@ -16,9 +17,11 @@ import zipfile
 from deep_translator import GoogleTranslator
 from fastapi import HTTPException
 
-import besser.utilities.web_modeling_editor.backend.services  # noqa: F401  the router alone is a circular import
-from besser.utilities.web_modeling_editor.backend.routers import generation_router
 from tests.compiler import reference_worker
+
+BACKEND = "besser.utilities.web_modeling_editor.backend"
+importlib.import_module(f"{BACKEND}.services")  # first: the router alone is a circular import
+generation_router = importlib.import_module(f"{BACKEND}.routers.generation_router")
 
 
 async def download(request):

@@ -76,6 +76,37 @@ static void every_action_has_a_text_form(void **state)
     }
 }
 
+static void errors_in_the_output_are_shown_in_any_case(void **state)
+{
+    static const struct {
+        const char *line, *shown;
+    } rows[] = {
+        { "2026-01-01 10:00:00,000 - BESSER Agentic Framework - INFO - ok", "" },
+        { "2026-01-01 10:00:00,000 - BESSER Agentic Framework - ERROR - An error occurred in 'body'",
+          "! An error occurred in 'body'   (all of it: --output, /output)\n" },
+        { "NameError: not in a traceback", "" },
+        { "Traceback (most recent call last):", "" },
+        { "  File \\\"agent.py\\\", line 3, in f", "" },
+        { "", "" },
+        { "NameError: name 'x' is not defined", "! NameError: name 'x' is not defined\n" },
+        { "an ordinary line", "" },
+    };
+    struct show s = { 0 };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < ARRAY_LEN(rows); i++) {
+        auto_buf struct buf out;
+        char frame[300];
+
+        buf_init(&out, 1000);
+        snprintf(frame, sizeof(frame), "{\"type\":\"stdout\",\"line\":\"%s\"}", rows[i].line);
+        assert_int_equal(show_frame(&s, frame, strlen(frame), &out), SHOW_NOISE);
+        assert_string_equal(out.data ? out.data : "", rows[i].shown);
+    }
+    show_release(&s);
+}
+
 static void output_and_states_are_shown_on_demand(void **state)
 {
     static const char output[] = "{\"type\":\"stdout\",\"line\":\"x\"}", change[] = "{\"type\":\"state_change\"}";
@@ -165,6 +196,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_action_has_a_text_form),
+        cmocka_unit_test(errors_in_the_output_are_shown_in_any_case),
         cmocka_unit_test(output_and_states_are_shown_on_demand),
         cmocka_unit_test(a_number_is_a_choice_only_after_options),
         cmocka_unit_test(colours_wrap_what_is_not_the_agents_word),
