@@ -206,13 +206,6 @@ def test_speech_becomes_playable(talking):
         pytest.approx(0.1)
 
 
-def test_a_gui_is_outlined(talking):
-    page, session = talking
-    session.reply("agent_reply_gui", json.dumps({"name": "Rental", "modules": [{"screens": [{
-        "type": "Screen", "name": "Main", "view_elements": [{"type": "Text", "name": "t", "content": "<b>Bike</b>"}]}]}]}), message_id="g")
-    expect(page.get_by_test_id("gui")).to_contain_text("<b>Bike</b>")
-
-
 def test_broken_and_unknown_frames_are_shown_as_they_are(talking):
     page, session = talking
     session.push('{"action":"agent_reply_str","message":NaN}')

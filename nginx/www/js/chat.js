@@ -12,12 +12,13 @@ export class Chat {
   #urls = [];
   #tasks = null;
   #typingTimer = null;
+  #gui = null;
 
-  /** `send(text)` sends a user's message and tells whether it went out. */
-  constructor(log, typing, send) {
+  /** `send(text)` sends a user's message, `act(event)` an event of a GUI; both tell whether it went out. */
+  constructor(log, typing, send, act) {
     this.log = log;
     this.typing = typing;
-    this.context = { send, keep: (url) => { this.#urls.push(url); return url; } };
+    this.context = { send, act, did: (text) => this.user(text, "gui"), keep: (url) => { this.#urls.push(url); return url; } };
     this.list = new GrowingList(log, log, MAX_MESSAGES);
     this.clear("Choose an example or drop a diagram, then press Start.");
   }
@@ -27,6 +28,7 @@ export class Chat {
     this.#urls.forEach((url) => URL.revokeObjectURL(url));
     this.#urls = [];
     this.#tasks = null;
+    this.#gui = null;
     this.#setTyping(false);
     this.log.append(el("p", { class: "empty" }, text));
   }
@@ -61,10 +63,25 @@ export class Chat {
       return this.#message(raw("A frame that is no JSON object", text), "invalid");
     if (frame.action === undefined)
       return this.#message(raw(`A frame of the service: ${frame.type ?? "no type"}`, frame), "unknown");
+    if (frame.action === "agent_reply_gui_update" && this.#gui?.message.isConnected)
+      return this.#updateGui(frame);
     const { node, unframed } = render(frame, this.context);
     if (frame.action === "agent_reply_task_list_update")
       return this.#taskList(node);
-    return unframed ? el("article", { class: "message aside" }, node) : this.#message(node, frame.action, frame);
+    if (unframed)
+      return el("article", { class: "message aside" }, node);
+    const message = this.#message(node, frame.action, frame);
+    if (frame.action === "agent_reply_gui")
+      this.#gui = { message, id: frame.message_id, node };
+    return message;
+  }
+
+  /** An update does not say of which GUI: it is the newest one's, and takes its place and its id. */
+  #updateGui(frame) {
+    const { node } = render({ ...frame, message_id: this.#gui.id }, this.context);
+    this.#gui.node.replaceWith(node);
+    this.#gui.node = node;
+    return null;
   }
 
   #message(node, kind, frame = null) {

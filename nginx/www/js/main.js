@@ -34,7 +34,8 @@ class Console {
       changed: () => this.#conversation?.close("You signed out; the session was stopped"),
       failed: (sentence) => this.source.problems([sentence]),
     });
-    this.chat = new Chat(byId("log"), byId("typing"), (text) => this.composer.sendText(text));
+    this.chat = new Chat(byId("log"), byId("typing"), (text) => this.composer.sendText(text),
+      (event) => this.#conversation?.send({ action: "user_gui_event", message: event }) ?? false);
     this.composer = new Composer({
       send: (frame) => this.#conversation?.send(frame) ?? false,
       log: (text, kind) => this.chat.user(text, kind),

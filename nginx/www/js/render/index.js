@@ -1,5 +1,5 @@
 // What an agent says, as DOM nodes: one row per action. A renderer gets the message and a context
-// {send(text), keep(url)} and throws when the message is not what its action promises; then the frame is shown raw.
+// {send(text), act(event), did(text), keep(url), frame} and throws when the message is not what its action promises; then the frame is shown raw.
 
 import { el } from "../dom.js";
 import { pretty } from "../json.js";
@@ -42,7 +42,7 @@ export function render(frame, context) {
   if (!renderer)
     return { node: raw(`Unknown kind of message: ${String(frame.action)}`, frame), unframed: false };
   try {
-    return { node: renderer(frame.message, context), unframed: UNFRAMED.has(frame.action) };
+    return { node: renderer(frame.message, { ...context, frame }), unframed: UNFRAMED.has(frame.action) };
   } catch (error) {
     return { node: raw(`This message could not be shown (${error.message})`, frame), unframed: false };
   }
