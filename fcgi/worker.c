@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fcgi/door.h"
@@ -24,6 +25,7 @@
 #define REQUEST_SECONDS \
     400u /* longer than every deadline below it: a worker that is stuck ends, and is started again */
 #define TRIM_BYTES (1u << 20)
+#define REST_NS 200000000L /* when descriptors or memory ran out */
 #define BACKLOG 511
 #define PATH_BYTES 4096
 
@@ -146,6 +148,20 @@ static void serve_one(struct worker *w, struct door *d, char *const *params)
         malloc_trim(0); /* one large body must not make a large worker for life */
 }
 
+static bool is_short_of_something(int errnum)
+{
+    return errnum == EMFILE || errnum == ENFILE || errnum == ENOBUFS || errnum == ENOMEM;
+}
+
+/* Another worker may take the connection; a signal ends the wait. */
+static void rest(void)
+{
+    const struct timespec a_moment = { 0, REST_NS };
+
+    log_error("accept: %s", strerror(errno));
+    nanosleep(&a_moment, NULL);
+}
+
 static int serve(struct worker *w, int listen_fd, struct err *err)
 {
     char *const *params;
@@ -157,6 +173,8 @@ static int serve(struct worker *w, int listen_fd, struct err *err)
         params = door_accept(d);
         if (params)
             serve_one(w, d, params);
+        else if (!stopping && is_short_of_something(errno))
+            rest();
         else if (!stopping && errno != EINTR)
             break;
     }

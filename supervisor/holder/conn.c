@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 
 #define FIRST_MESSAGE_S 10.0
 #define DRAIN_S 10.0
+#define ACCEPT_AGAIN_S 0.2
 #define CONNS_MAX 64
 #define OUT_MAX ((size_t)FRAME_MAX + ((size_t)1 << 20))
 
@@ -281,6 +283,26 @@ static unsigned count(const struct holder *h)
     return n;
 }
 
+/* The connection waits in the backlog, which keeps the listener readable: without a pause this would spin. */
+static void accept_later(struct holder *h)
+{
+    if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
+        return;
+    log_error("accept: %s", strerror(errno));
+    ev_io_stop(h->loop, &h->listener);
+    ev_timer_stop(h->loop, &h->accept_again);
+    ev_timer_set(&h->accept_again, ACCEPT_AGAIN_S, 0);
+    ev_timer_start(h->loop, &h->accept_again);
+}
+
+static void on_accept_again(struct ev_loop *loop, ev_timer *w, int events)
+{
+    struct holder *h = w->data;
+
+    (void)events;
+    ev_io_start(loop, &h->listener);
+}
+
 static void on_client(struct ev_loop *loop, ev_io *w, int events)
 {
     struct holder *h = w->data;
@@ -289,8 +311,10 @@ static void on_client(struct ev_loop *loop, ev_io *w, int events)
 
     (void)loop;
     (void)events;
-    if (fd < 0)
+    if (fd < 0) {
+        accept_later(h);
         return;
+    }
     if (io_peer_uid(fd, &uid) < 0 || (uid != 0 && uid != h->service_uid)) {
         log_warn("a stranger connected to the holder: refused");
         return;
@@ -310,7 +334,8 @@ void conn_accept(struct holder *h)
 {
     ev_io_init(&h->listener, on_client, h->listen_fd, EV_READ);
     ev_prepare_init(&h->burial, on_burial);
-    h->listener.data = h->burial.data = h;
+    ev_init(&h->accept_again, on_accept_again);
+    h->listener.data = h->burial.data = h->accept_again.data = h;
     ev_io_start(h->loop, &h->listener);
     ev_prepare_start(h->loop, &h->burial);
 }

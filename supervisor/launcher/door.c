@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -14,6 +15,7 @@
 #include "supervisor/launcher/slot.h"
 
 #define PER_TURN 32
+#define RETRY_S .2
 
 static void drop(struct door *d)
 {
@@ -94,6 +96,26 @@ static void on_readable(struct ev_loop *loop, ev_io *w, int events)
     }
 }
 
+/* The connection waits in the backlog, which keeps the listener readable: without a pause this would spin. */
+static void accept_later(struct door *d)
+{
+    if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
+        return;
+    log_error("accept: %s", strerror(errno));
+    ev_io_stop(d->loop, &d->listener);
+    ev_timer_stop(d->loop, &d->retry);
+    ev_timer_set(&d->retry, RETRY_S, 0.);
+    ev_timer_start(d->loop, &d->retry);
+}
+
+static void on_retry(struct ev_loop *loop, ev_timer *w, int events)
+{
+    struct door *d = w->data;
+
+    (void)events;
+    ev_io_start(loop, &d->listener);
+}
+
 static void on_client(struct ev_loop *loop, ev_io *w, int events)
 {
     struct door *d = w->data;
@@ -101,8 +123,10 @@ static void on_client(struct ev_loop *loop, ev_io *w, int events)
     uid_t uid;
 
     (void)events;
-    if (fd < 0)
+    if (fd < 0) {
+        accept_later(d);
         return;
+    }
     if (io_peer_uid(fd, &uid) < 0 || (uid != 0 && uid != d->client)) {
         log_warn("a stranger connected to the launcher: refused");
         return;
@@ -123,7 +147,8 @@ void door_open(struct door *d, struct ev_loop *loop, int listen_fd)
     ev_init(&d->reader, on_readable);
     ev_init(&d->writer, on_writable);
     ev_io_init(&d->listener, on_client, listen_fd, EV_READ);
-    d->reader.data = d->writer.data = d->listener.data = d;
+    ev_init(&d->retry, on_retry);
+    d->reader.data = d->writer.data = d->listener.data = d->retry.data = d;
     ev_io_start(loop, &d->listener);
 }
 
@@ -131,6 +156,7 @@ void door_close(struct door *d)
 {
     drop(d);
     ev_io_stop(d->loop, &d->listener);
+    ev_timer_stop(d->loop, &d->retry);
     buf_release(&d->out);
 }
 

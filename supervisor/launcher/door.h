@@ -13,6 +13,7 @@
 struct door {
     struct ev_loop *loop;
     ev_io listener, reader, writer;
+    ev_timer retry; /* of accepting, after descriptors ran out */
     int conn;       /* -1: nobody is connected */
     struct buf out; /* messages that wait to be sent */
     uid_t client;   /* who may connect besides root */
