@@ -44,8 +44,9 @@ struct session {
     const struct session_actions *actions;
     void *keeper; /* for the actions */
 
-    int64_t started_wall_ms, expires_wall_ms;
-    int64_t asked_us; /* monotonic: when its place was asked for */
+    int64_t started_wall_ms, expires_wall_ms; /* to be shown */
+    int64_t expires_mono_ms;                  /* to be waited for */
+    int64_t asked_us;                         /* monotonic: when its place was asked for */
     enum hold_phase phase;
     enum hold_reason reason; /* why the agent ended; NONE: it has not */
     int32_t code;

@@ -145,6 +145,7 @@ struct session *sessions_add(struct sessions *ss, const struct id *id, const cha
     s->timer.data = s;
     s->started_wall_ms = time_wall_ms();
     s->expires_wall_ms = s->started_wall_ms + ss->config->session_lifetime_s * 1000;
+    s->expires_mono_ms = time_mono_ms() + ss->config->session_lifetime_s * 1000;
     session_table_add(&ss->table, s);
     slots_set(&ss->slots, slot, SLOT_BUSY);
     return s;

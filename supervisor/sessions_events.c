@@ -10,9 +10,9 @@
 #define DELIVERY_GRACE 10. /* seconds beyond the holder's own wait for somebody who fetches the last frames */
 #define ADOPTION_PATIENCE 10.
 
-static double seconds_until(int64_t wall_ms)
+static double seconds_left(const struct session *s)
 {
-    return (double)(wall_ms - time_wall_ms()) / 1000.;
+    return (double)(s->expires_mono_ms - time_mono_ms()) / 1000.;
 }
 
 /* ---- holders ---- */
@@ -36,7 +36,8 @@ static void on_identity(struct session *s, const struct hold_event *e)
     s->adopted = true;
     s->started_wall_ms = e->identity.started_wall_ms;
     s->expires_wall_ms = e->identity.expires_wall_ms;
-    sessions_set_timer(s, seconds_until(s->expires_wall_ms) + LIFETIME_GRACE);
+    s->expires_mono_ms = time_mono_ms() + s->expires_wall_ms - time_wall_ms(); /* the holder has just worked it out */
+    sessions_set_timer(s, seconds_left(s) + LIFETIME_GRACE);
     log_audit(s->name, s->actor, "session is found again in slot %u", s->slot);
 }
 
@@ -66,7 +67,7 @@ static void on_phase(struct session *s, const struct hold_event *e)
 static void on_end(struct session *s, const struct hold_event *e)
 {
     struct sessions *ss = s->keeper;
-    double patience = seconds_until(s->expires_wall_ms);
+    double patience = seconds_left(s);
 
     s->reason = e->end.reason;
     s->code = e->end.code;
@@ -144,7 +145,7 @@ static int open_control(struct session *s, const char *actor, int64_t started_wa
 
 static void on_started(struct sessions *ss, struct session *s)
 {
-    int64_t lifetime_ms = s->expires_wall_ms - time_wall_ms();
+    int64_t lifetime_ms = s->expires_mono_ms - time_mono_ms();
     struct err err;
 
     if (s->state != SESSION_NEW)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "shared/base/mem.h"
+#include "shared/base/time.h"
 #include "supervisor/egress/client.h"
 
 #define ACCEPT_AT_ONCE 16
@@ -24,10 +25,16 @@ static void rest(struct egress *e)
     ev_timer_start(e->loop, &e->pause);
 }
 
+/* Not the loop's own time, which is that of the wall clock: after a jump back nobody would be accepted. */
+static double seconds(void)
+{
+    return (double)time_mono_ms() / 1000.;
+}
+
 /* A bucket that fills with time. */
 static bool may_accept(struct egress *e)
 {
-    ev_tstamp now = ev_now(e->loop);
+    double now = seconds();
 
     e->may_accept += (now - e->accepted_at) * e->setup.limits.per_second;
     e->may_accept = e->may_accept > EGRESS_BURST ? EGRESS_BURST : e->may_accept;
@@ -95,7 +102,7 @@ int egress_new(struct ev_loop *loop, int listen_fd, struct egress_setup *setup, 
     ev_io_init(&e->listener, on_accept, listen_fd, EV_READ);
     ev_init(&e->pause, on_pause);
     e->may_accept = EGRESS_BURST;
-    e->accepted_at = ev_now(loop);
+    e->accepted_at = seconds();
     e->listener.data = e->pause.data = e;
     ev_io_start(loop, &e->listener);
     *ret = e;

@@ -25,7 +25,7 @@ static void send_identity(struct holder *h)
     wire_put_id(&b, &h->id);
     wire_put_str(&b, h->actor);
     wire_put_u64(&b, h->started_wall_ms);
-    wire_put_u64(&b, h->expires_wall_ms);
+    wire_put_u64(&b, session_expires_wall_ms(h));
     send_or_close(h, HOLD_IDENTITY, &b);
 }
 

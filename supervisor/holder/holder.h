@@ -98,7 +98,8 @@ struct holder {
     bool private_network; /* the agent listens in a network of its own */
 
     char actor[128 + 1];
-    uint64_t started_wall_ms, expires_wall_ms, ended_wall_ms;
+    uint64_t started_wall_ms, expires_wall_ms;
+    int64_t begun_wall_ms, begun_mono_ms, ended_mono_ms;
 
     struct conn *conns, *dead, *control, *attach;
     struct bundle bundle;
@@ -114,6 +115,7 @@ struct holder {
 
     ev_io listener, life;
     ev_timer lifetime, ready, detach, linger, tick, farewell;
+    ev_timer accept_again; /* after descriptors ran out */
     ev_prepare burial;
 };
 
@@ -153,6 +155,7 @@ void agent_flow(struct holder *h); /* reads the agent, or not, as the journal al
 
 /* session.c */
 void session_init(struct holder *h);
+uint64_t session_expires_wall_ms(const struct holder *h); /* by the clock as it is now */
 void session_begin(struct holder *h, const char *actor, uint64_t started_wall_ms, uint64_t lifetime_ms);
 int session_start(struct holder *h, struct err *err);        /* the bundle is complete */
 void session_running(struct holder *h);                      /* the interpreter runs */

@@ -22,6 +22,7 @@
 #define LINGER_MOST_MS 300000
 #define FAREWELL_S 60.0 /* for the launcher to stop us after HOLD_DONE */
 #define TICK_S 1.0
+#define CLOCK_SLACK_MS 1000                   /* what clocks drift apart is no jump */
 #define FRAME_MOST (6 * LINES_PART_MAX + 256) /* a line, every byte escaped */
 #define TAIL_MAX ((size_t)32 << 10)
 
@@ -66,11 +67,23 @@ static void watch_detached(struct holder *h, double at_least)
         restart(h, &h->detach, grace > at_least ? grace : at_least);
 }
 
+/* A clock that was set meanwhile takes the time of the end along. */
+uint64_t session_expires_wall_ms(const struct holder *h)
+{
+    int64_t lived = time_mono_ms() - h->begun_mono_ms, shown = time_wall_ms() - h->begun_wall_ms;
+    int64_t jump = shown - lived;
+
+    return jump > CLOCK_SLACK_MS || jump < -CLOCK_SLACK_MS ? (uint64_t)((int64_t)h->expires_wall_ms + jump)
+                                                           : h->expires_wall_ms;
+}
+
 void session_begin(struct holder *h, const char *actor, uint64_t started_wall_ms, uint64_t lifetime_ms)
 {
     (void)snprintf(h->actor, sizeof(h->actor), "%s", actor);
     h->started_wall_ms = started_wall_ms;
-    h->expires_wall_ms = (uint64_t)time_wall_ms() + lifetime_ms;
+    h->begun_mono_ms = time_mono_ms();
+    h->begun_wall_ms = time_wall_ms();
+    h->expires_wall_ms = (uint64_t)h->begun_wall_ms + lifetime_ms;
     if (h->phase != HOLD_ENDED)
         restart(h, &h->lifetime, (double)lifetime_ms / 1000.0);
 }
@@ -240,7 +253,7 @@ static void finish_session(struct holder *h)
     (void)snprintf(stopped.msg, sizeof(stopped.msg), "the session has ended (%s)", hold_reason_name(h->reason));
     bundle_failed(h, &stopped);
     h->ending = true;
-    h->ended_wall_ms = (uint64_t)time_wall_ms();
+    h->ended_mono_ms = time_mono_ms();
     set_phase(h, HOLD_ENDED);
     log_info("ended: %s %u", hold_reason_name(h->reason), h->code);
     control_gone(h);
@@ -383,7 +396,7 @@ void session_delivered(struct holder *h)
 
 void session_progress(struct holder *h)
 {
-    bool too_long = (uint64_t)time_wall_ms() > h->ended_wall_ms + LINGER_MOST_MS;
+    bool too_long = time_mono_ms() > h->ended_mono_ms + LINGER_MOST_MS;
 
     if (!h->done && !too_long && h->reason != HOLD_REASON_STOPPED)
         linger(h);

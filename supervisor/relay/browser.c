@@ -63,6 +63,12 @@ void browser_kill(struct browser *b)
     browser_wants_write(b);
 }
 
+/* Not the loop's own time, which is that of the wall clock: a jump of it would end every quiet browser. */
+static double seconds(void)
+{
+    return (double)time_mono_ms() / 1000.;
+}
+
 static void look_whether_alive(struct browser *b, double now)
 {
     /* Whoever takes nothing or is not read cannot answer a ping either: slow is not dead. */
@@ -86,6 +92,7 @@ static void on_timer(struct ev_loop *loop, struct ev_timer *w, int revents)
 {
     struct browser *b = w->data;
 
+    (void)loop;
     (void)revents;
     browser_log_context(b);
     switch (b->phase) {
@@ -101,7 +108,7 @@ static void on_timer(struct ev_loop *loop, struct ev_timer *w, int revents)
         else if (b->orphan)
             browser_refuse(b, CLOSE_UNREACHABLE, "The session is gone");
         else
-            look_whether_alive(b, ev_now(loop));
+            look_whether_alive(b, seconds());
         break;
     case BROWSER_HTTP:
     case BROWSER_CLOSING:
@@ -249,7 +256,7 @@ void browser_opened(struct browser *b)
     struct session *s;
     struct err err;
 
-    b->heard = ev_now(supervisor_of(b)->loop);
+    b->heard = seconds();
     b->phase = BROWSER_AUTH;
     browser_set_timer(b, AUTH_SECONDS);
     if (!b->who.id_valid) {
@@ -269,7 +276,7 @@ void browser_opened(struct browser *b)
 
 void browser_heard(struct browser *b)
 {
-    b->heard = ev_now(supervisor_of(b)->loop);
+    b->heard = seconds();
 }
 
 static void take_message(struct browser *b, bool binary)
