@@ -1,0 +1,98 @@
+"""Sessions come, talk and go in every way: afterwards every count is where it began."""
+from __future__ import annotations
+
+import contextlib
+import json
+
+from websockets.exceptions import ConnectionClosed
+
+from tests.faults.counts import SANITIZED, everything, memory
+from tests.faults.flow import Browser, Gone, numbers
+from tests.faults.places import kill, of_sessions
+from tests.faults.scale import Progress, pick
+from tests.support.bombs import OBEDIENT
+from tests.support.stack import wait_until
+
+CYCLES = pick(20, 1000)
+SETTINGS = {"AGENT_SIMULATOR_MAX_SESSIONS": "3", "AGENT_SIMULATOR_MAX_SESSIONS_PER_ACTOR": "3",
+            "AGENT_SIMULATOR_DETACH_SECONDS": "1", "AGENT_SIMULATOR_WORKERS": "1"}  # a worker starts its parser when it needs one
+
+
+def converse(stack, session):
+    with stack.internal_socket(session) as ws:
+        assert "hello" in ws.recv(timeout=60)
+        ws.send(json.dumps({"action": "user_message", "message": "out = 6 * 7"}))
+        assert "42" in ws.recv(timeout=60)
+
+
+def deleted(stack):
+    session = stack.create_program(OBEDIENT)
+    converse(stack, session)
+    assert stack.internal("DELETE", f"/sessions/{session}").status == 200
+
+
+def deleted_under_a_browser(stack):
+    browser = Browser(stack, stack.create(numbers()))
+    browser.until_ready()
+    browser.ask(20, 0)
+    browser.until(20)
+    assert stack.end(browser.session).status == 200
+    with contextlib.suppress(Gone):
+        while True:
+            browser.next(20)
+
+
+def agent_exits(stack):
+    session = stack.create_program(OBEDIENT)
+    with stack.internal_socket(session) as ws, contextlib.suppress(ConnectionClosed):
+        assert "hello" in ws.recv(timeout=60)
+        ws.send(json.dumps({"action": "user_message", "message": "import os; os._exit(3)"}))
+        while True:
+            ws.recv(timeout=20)
+
+
+def agent_is_killed(stack):
+    converse(stack, stack.create_program(OBEDIENT))
+    kill(*of_sessions(stack, "agent.py"))
+
+
+def holder_is_killed(stack):
+    converse(stack, stack.create_program(OBEDIENT))
+    kill(*of_sessions(stack, "agentsim-holder"))
+
+
+def never_starts(stack):
+    session = stack.create_program("import sys\nprint('no')\nsys.exit(1)\n")
+    stack.internal("DELETE", f"/sessions/{session}")
+
+
+def refused(stack):
+    assert stack.post("/besser_api/simulation/sessions", b"{").status in (400, 422)
+
+
+WAYS = [deleted, deleted_under_a_browser, agent_exits, agent_is_killed, holder_is_killed, never_starts, refused]
+TOLERANCE_KIB = {"agentsim-fcgi": 6144, "nginx": 3072, "python3": 4096}  # the others: 1024
+
+
+def settled(stack):
+    stack.assert_clean(30)
+    return everything(stack)
+
+
+def test_everything_is_where_it_began(stack, chance):
+    for way in WAYS:  # what is allocated once, is
+        way(stack)
+        stack.assert_clean(30)
+    before, before_kib = settled(stack), memory(stack)
+    progress = Progress("sessions", CYCLES)
+    for done in range(1, CYCLES + 1):
+        way = WAYS[done % len(WAYS)] if done <= len(WAYS) else chance.choice(WAYS)
+        way(stack)
+        stack.assert_clean(30)
+        progress.at(done, f"{memory(stack) if done % 100 == 0 else ''}")
+    with contextlib.suppress(AssertionError):  # a connection may take a moment to close
+        wait_until(lambda: settled(stack) == before, 10, "every count is where it began")
+    assert settled(stack) == before
+    for name, kib in memory(stack).items():
+        allowed = TOLERANCE_KIB.get(name.split()[0], 1024) * pick(1, 2)
+        assert SANITIZED or kib - before_kib[name] <= allowed, f"{name}: {before_kib[name]} -> {kib} KiB"
