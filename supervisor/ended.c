@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "shared/base/mem.h"
+#include "shared/base/str.h"
 
 struct ended_session {
     struct rpc_session is; /* its actor points to the text below */
@@ -44,7 +45,7 @@ bool ended_find(const struct ended *e, const struct id *id, const char *actor, i
 
         if (now_ms - s->ended_ms >= ENDED_SECONDS * 1000)
             return false; /* and so are all before it */
-        if (id_equal(&s->is.id, id) && strcmp(s->actor, actor) == 0) {
+        if (id_equal(&s->is.id, id) && str_eq_consttime(s->actor, actor)) {
             *ret = s->is;
             return true;
         }

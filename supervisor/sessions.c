@@ -5,6 +5,7 @@
 
 #include "shared/base/log.h"
 #include "shared/base/mem.h"
+#include "shared/base/str.h"
 #include "shared/base/time.h"
 
 #define LAUNCH_PATIENCE 20. /* seconds for a holder to start */
@@ -340,7 +341,7 @@ struct session *sessions_find(const struct sessions *ss, const struct id *id, co
 {
     struct session *s = session_table_find(&ss->table, id);
 
-    if (s && !s->found && strcmp(s->actor, actor) == 0)
+    if (s && !s->found && str_eq_consttime(s->actor, actor))
         return s;
     err_set(err, ERR_NOT_FOUND, 0, "There is no such session");
     return NULL;

@@ -167,6 +167,11 @@ static int listener(const struct config *config, const char *name, const char *f
 
 static void warn_about(const struct config *config)
 {
+    if (config->require_auth && !*config->github_client_id)
+        log_warn(
+            "a sign-in is required (AGENT_SIMULATOR_REQUIRE_AUTH) and GITHUB_CLIENT_ID is not set: nobody gets in");
+    else if (*config->github_client_id && !*config->github_client_secret)
+        log_warn("GITHUB_CLIENT_SECRET is not set: GitHub will refuse every sign-in");
     if (config->sandbox == SANDBOX_OFF)
         log_warn("AGENT_SIMULATOR_SANDBOX=off: AGENTS RUN UNCONFINED, with the rights of their user on this machine");
     if (config->egress == EGRESS_HOST)

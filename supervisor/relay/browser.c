@@ -306,10 +306,11 @@ static void begin_message(struct browser *b)
     buf_add(&b->in, length, LENGTH_BYTES);
 }
 
-void browser_received(struct browser *b, const void *data, size_t len)
+void browser_received(struct browser *b, void *data, size_t len)
 {
     size_t rest = lws_remaining_packet_payload(b->wsi),
            most = b->phase == BROWSER_AUTH ? AUTH_FRAME_MAX : BROWSER_MESSAGE_MAX;
+    int added;
 
     browser_heard(b);
     if (b->phase == BROWSER_CLOSING)
@@ -324,7 +325,10 @@ void browser_received(struct browser *b, const void *data, size_t len)
             browser_close(b, CLOSE_TOO_LARGE, "Frames may have 16 MiB");
         return;
     }
-    if (buf_add(&b->in, data, len) < 0)
+    added = buf_add(&b->in, data, len);
+    if (b->phase == BROWSER_AUTH)
+        mem_wipe(data, len); /* it may hold the id of a sign-in, and this buffer stays */
+    if (added < 0)
         browser_refuse(b, CLOSE_UNREACHABLE, "The service is out of memory");
     else if (lws_is_final_fragment(b->wsi))
         take_message(b, lws_frame_is_binary(b->wsi));

@@ -90,7 +90,7 @@ void browser_free(struct browser *b);
 
 /* Events of libwebsockets; int ones are its return values: 0, or -1 to end the connection. */
 void browser_opened(struct browser *b);
-void browser_received(struct browser *b, const void *data, size_t len);
+void browser_received(struct browser *b, void *data, size_t len); /* data is overwritten while nobody is known */
 int browser_writable(struct browser *b);
 void browser_heard(struct browser *b);
 void browser_peer_closes(struct browser *b);

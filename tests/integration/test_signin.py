@@ -19,7 +19,8 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from tests.support.fake_github import CLIENT_ID, CLIENT_SECRET, FakeGitHub
-from tests.support.stack import Stack, wait_until
+from tests.security.test_secrets import memory
+from tests.support.stack import Stack, children_of, wait_until
 
 AUTH = "/besser_api/github/auth"
 SIMULATION = "/besser_api/simulation"
@@ -312,7 +313,7 @@ def test_a_slow_github_holds_half_of_the_workers_for_some_seconds_at_most(stack,
 ROUTES = [
     ("GET", "/limits"), ("GET", f"/sessions/{uuid.uuid4()}"), ("DELETE", f"/sessions/{uuid.uuid4()}"),
     ("GET", f"/sessions/{uuid.uuid4()}/files"), ("GET", f"/sessions/{uuid.uuid4()}/files/a.txt"),
-    ("GET", f"/sessions/{uuid.uuid4()}/archive"), ("GET", "/sessions/no-uuid/files"),
+    ("GET", f"/sessions/{uuid.uuid4()}/archive"), ("GET", f"/sessions/{uuid.uuid4()}/transcript"), ("GET", "/sessions/no-uuid/files"),
     ("POST", "/validate"), ("POST", "/sessions"),
 ]
 
@@ -353,7 +354,8 @@ def test_what_belongs_to_another_person_looks_as_if_it_never_was(stack, github, 
     full = stack.request("POST", SIMULATION + "/validate", diagram("hello_minimal"), headers=ada)
     assert full.status == 200
 
-    for method, rest in (("GET", ""), ("DELETE", ""), ("GET", "/files"), ("GET", "/files/agent.py"), ("GET", "/archive")):
+    for method, rest in (("GET", ""), ("DELETE", ""), ("GET", "/files"), ("GET", "/files/agent.py"), ("GET", "/archive"),
+                         ("GET", "/transcript")):
         foreign = stack.request(method, f"{SIMULATION}/sessions/{session}{rest}", headers=bob)
         never = stack.request(method, f"{SIMULATION}/sessions/{unknown}{rest}", headers=bob)
         assert (foreign.status, foreign.body) == (never.status, never.body) == (404, never.body)
@@ -378,6 +380,25 @@ def test_what_belongs_to_another_person_looks_as_if_it_never_was(stack, github, 
 
 
 # ---- what is kept ----
+
+def test_no_secret_stays_in_the_memory_of_a_process(stack, github, diagram):
+    browser = Browser(stack)
+    session = browser.sign_in(github)
+    assert status_of(stack, session)["success"]
+    assert stack.request("POST", SIMULATION + "/validate", diagram("hello_minimal"), headers={"X-GitHub-Session": session}).status == 200
+    assert closed(stack, uuid.uuid4(), githubSession=session)[1] == 4404
+    for _ in range(4 * WORKERS):  # what is at hand is the next request's
+        assert limits(stack).status == 401
+    programs = ("agentsim-fcgi", "agentsim-supervisor", "agentsim-launcher", "nginx")
+    pids = [pid for name in programs for pid in stack.children(name)]
+    pids += [pid for master in stack.children("nginx") for pid in children_of(master)]
+    assert len(pids) >= WORKERS + 4
+    wanted = {"session": session, "cookie": browser.cookies["agentsim_signin"], "token": github.secrets[-1], "code": github.secrets[-2]}
+    for pid in pids:
+        content = memory(pid)
+        held = [name for name, secret in wanted.items() if secret.encode() in content]
+        assert not held, (pathlib.Path(f"/proc/{pid}/comm").read_text(), held)
+
 
 def supervisor_of(stack):
     return wait_until(lambda: stack.children("agentsim-supervisor"), 10, "the supervisor runs")[0]
