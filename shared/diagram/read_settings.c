@@ -137,11 +137,13 @@ int read_settings(struct reader *r, const cJSON *request)
 {
     const cJSON *config = json_get(request, "config"), *llm = setting(config, "llm");
     const cJSON *mapping = json_get(config, "personalizationMapping");
+    const cJSON *default_llm = json_get(config, "default_llm_name");
+    const cJSON *imported = json_get(json_get(request, "model"), "config"); /* diagrams from B-UML say it inside */
     struct settings *s = &r->m->settings;
 
     s->platform = platform_of(config);
     s->classical_intents = is_word(setting(config, "intentRecognitionTechnology"), "classical");
-    if (copy_text(r, json_get(config, "default_llm_name"), &s->default_llm_name) < 0 ||
+    if (copy_text(r, default_llm ? default_llm : json_get(imported, "default_llm_name"), &s->default_llm_name) < 0 ||
         copy_lower(r, json_get(config, "language"), &s->language) < 0 ||
         copy_lower(r, json_get(config, "source_language"), &s->source_language) < 0 ||
         copy_text(r, json_get(llm, "name"), &s->classifier_llm_name) < 0 ||

@@ -39,6 +39,9 @@ cJSON *json_parse(const char *text, size_t len, struct json_error *ret_error);
 /* The same, but U+0000 reads as U+FFFD and *ret_nul tells: for a request whose shape is judged before its text. */
 cJSON *json_parse_request(const char *text, size_t len, bool *ret_nul, struct json_error *ret_error);
 
+/* Tree -> JSON text, appended, a member a line when indent is not 0. Numbers as they were written. Sticky in out. */
+int json_write(const cJSON *node, unsigned indent, struct buf *out);
+
 /* Tree -> owned value. 0, or -1 out of memory (ret untouched). */
 int json_to_value(const cJSON *node, struct value *ret);
 
