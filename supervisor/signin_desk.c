@@ -21,8 +21,11 @@ static void save(struct signin_desk *d, bool durable)
         err_nomem(&err);
     else if (signin_store_save(&d->store, &plain, durable, &err) == 0)
         d->changed = false;
-    if (d->changed)
+    if (d->changed && !d->complained) /* it is tried again every second */
         log_error("sign-ins are not kept for the next start: %s", err.msg);
+    else if (!d->changed && d->complained)
+        log_info("sign-ins are kept for the next start again");
+    d->complained = d->changed;
 }
 
 static void on_later(struct ev_loop *loop, struct ev_timer *w, int revents)

@@ -18,7 +18,7 @@ struct signin_desk { /* owns all; all zero is one that was never opened: it know
     struct signins *table;
     struct signin_store store;
     struct ev_timer later; /* writes what has changed since, forgets what is over */
-    bool changed;
+    bool changed, complained;
 };
 
 /* A file that cannot be used is told in the log and costs the sign-ins in it; -1 only out of memory. */

@@ -480,8 +480,10 @@ def test_a_github_that_is_not_there_or_cannot_prove_itself(github, tmp_path):
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
                     "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate],
                    check=True, capture_output=True)
-    with FakeGitHub((certificate, key)) as forged, Stack(**settings(forged)) as stack:
+    with FakeGitHub((certificate, key)) as forged, Stack(**settings(forged, GITHUB_REDIRECT_URI="https://agents.example/callback")) as stack:
         browser = Browser(stack)
+        assert browser.get(AUTH + "/login").headers["Set-Cookie"].endswith("; Secure")
+        assert list(browser.cookies) == ["__Host-agentsim_signin"]
         _, values = browser.begin()
         assert browser.back(code="c", state=values["state"]) == {"error": "github_api_error"}
         assert not forged.requests

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -225,6 +226,27 @@ static void a_spoilt_file_costs_the_sign_ins_and_nothing_else(void **state)
     clean_up(f);
 }
 
+static void a_disk_that_takes_nothing_costs_the_restart_only(void **state)
+{
+    struct fixture *f = *state;
+    struct signin_hash session = hash(9);
+    char blocked[80];
+    struct signin_desk d;
+    struct err err;
+
+    keep_one(f);
+    open_kept(f, &d);
+    snprintf(blocked, sizeof(blocked), "%s/signin/signins.new", f->dir);
+    assert_int_equal(mkdir(blocked, 0700), 0);
+    d.changed = true;
+    fixture_wait(f, d.complained);
+    assert_int_equal(signin_desk_check(&d, &session, &err), 0);
+    assert_int_equal(rmdir(blocked), 0);
+    fixture_wait(f, !d.complained);
+    signin_desk_release(&d);
+    clean_up(f);
+}
+
 static void a_desk_that_was_never_opened_knows_nobody(void **state)
 {
     struct signin_desk d = { 0 };
@@ -245,6 +267,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(who_signs_out_ends_what_runs_for_him, setup, teardown),
         cmocka_unit_test_setup_teardown(a_start_after_that_knows_who_is_signed_in, setup, teardown),
         cmocka_unit_test_setup_teardown(a_spoilt_file_costs_the_sign_ins_and_nothing_else, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_disk_that_takes_nothing_costs_the_restart_only, setup, teardown),
         cmocka_unit_test(a_desk_that_was_never_opened_knows_nobody),
     };
 
