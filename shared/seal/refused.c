@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <linux/fs.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -63,6 +65,9 @@ static const char families[] = "only UNIX and IP sockets: the others are not con
                                "(vsock, ALG) or are kernel interfaces (netlink, packet, key)";
 static const char transports[] = "only TCP and UDP: other transports are rarely used kernel code";
 static const char watching[] = "tells when others open the files that all sessions share";
+static const char programs[] = "programs inside the kernel";
+static const char cached[] = "tells which pages of shared files others have read, or drops them";
+static const char writes[] = "makes the whole machine write, and others wait";
 static const char terminal[] = "puts words into a terminal, or loads a line discipline";
 static const char sysv[] = "memory that no process owns is outside of every limit on processes";
 
@@ -89,6 +94,16 @@ static const struct seccomp_rule table[] = {
       EPROTONOSUPPORT,
       transports,
       { IS(0, AF_INET6), NOT_IN(2, ALL_BITS, 3, 0, IPPROTO_TCP, IPPROTO_UDP) },
+      false },
+
+    { "setsockopt", EPERM, programs, { IS(1, SOL_SOCKET), IS(2, SO_ATTACH_FILTER) }, false },
+    { "setsockopt", EPERM, programs, { IS(1, SOL_SOCKET), IS(2, SO_ATTACH_BPF) }, false },
+    { "setsockopt", EPERM, programs, { IS(1, SOL_SOCKET), IS(2, SO_ATTACH_REUSEPORT_CBPF) }, false },
+    { "setsockopt", EPERM, programs, { IS(1, SOL_SOCKET), IS(2, SO_ATTACH_REUSEPORT_EBPF) }, false },
+    { "setsockopt",
+      ENOPROTOOPT,
+      "protocols above TCP (TLS in the kernel): rarely used kernel code",
+      { IS(1, IPPROTO_TCP), IS(2, TCP_ULP) },
       false },
 
     /* namespaces */
@@ -122,6 +137,11 @@ static const struct seccomp_rule table[] = {
     { "fcntl", EPERM, watching, { IS(1, F_NOTIFY) }, true },
     { "fcntl64", EPERM, watching, { IS(1, F_NOTIFY) }, true },
 
+    { "preadv2", EOPNOTSUPP, cached, { ANY_BIT(5, RWF_NOWAIT) }, false },
+    { "fadvise64", EPERM, cached, { IS(3, POSIX_FADV_DONTNEED) }, false },
+    NEVER("sync", ENOSYS, writes),
+    NEVER("syncfs", EPERM, writes),
+
     /* other processes */
     NOBODY("ptrace", EPERM, others),
     NOBODY("process_vm_readv", EPERM, others),
@@ -140,7 +160,7 @@ static const struct seccomp_rule table[] = {
     NEVER("io_setup", ENOSYS, old),
     NOBODY("userfaultfd", EPERM, "stops the kernel at a moment of an attacker's choice"),
     NOBODY("perf_event_open", EPERM, "measures the kernel and its neighbours"),
-    NOBODY("bpf", EPERM, "programs inside the kernel"),
+    NOBODY("bpf", EPERM, programs),
     NOBODY("memfd_secret", ENOSYS, "memory that not even the kernel's own tools may look at"),
     NOBODY("add_key", EPERM, keys),
     NOBODY("request_key", EPERM, keys),

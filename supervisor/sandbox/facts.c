@@ -13,10 +13,12 @@
 
 static const char *const top_paths[FACTS_TOPS] = { "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32" };
 
-/* The kernel shows these to everybody; the more dangerous ones (kcore, kmsg, slabinfo ...) it keeps to root. */
+/* The kernel shows these to everybody; the more dangerous ones (kcore, kmsg, slabinfo ...) it keeps to root. Those of
+ * pressure take orders besides: who writes to them has the kernel watch the whole machine's load. */
 static const char *const telltales[FACTS_TELLTALES] = {
-    "/proc/cmdline", "/proc/kallsyms",    "/proc/key-users",     "/proc/keys",
-    "/proc/modules", "/proc/sched_debug", "/proc/latency_stats",
+    "/proc/cmdline",         "/proc/kallsyms",    "/proc/key-users",     "/proc/keys",
+    "/proc/modules",         "/proc/sched_debug", "/proc/latency_stats", "/proc/pressure/cpu",
+    "/proc/pressure/memory", "/proc/pressure/io", "/proc/pressure/irq",
 };
 
 /* Text of a symbolic link, NULL when path is none (or memory is short: then it counts as missing).

@@ -21,7 +21,7 @@ struct facts_top {
 #define FACTS_TOPS 6
 
 /* Files of /proc that tell about the kernel, how it was started, and the keys of other users. */
-#define FACTS_TELLTALES 7
+#define FACTS_TELLTALES 11
 
 struct sandbox_facts {
     struct facts_top tops[FACTS_TOPS];

@@ -12,7 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "security.md"
 BEGIN, END = "<!-- attempts: begin (python -m tests.security.table --write) -->\n", "<!-- attempts: end -->\n"
 AREAS = ("network", "way_out", "processes", "memory", "files", "identity", "machine")
-OUTSIDE = ("test_files_from_outside", "test_bundles", "test_secrets", "test_slots")
+OUTSIDE = ("test_files_from_outside", "test_bundles", "test_words", "test_secrets", "test_slots")
 
 
 def load():

@@ -295,6 +295,11 @@ static void what_programs_need_is_let_through(void **state)
         { "eventfd2", { 0 } },
         { "fcntl", { 1, F_DUPFD_CLOEXEC, 3 } },
         { "fcntl", { 1, F_OFD_SETLK, 0 } },
+        { "setsockopt", { 1, SOL_SOCKET, SO_REUSEADDR } },
+        { "setsockopt", { 1, IPPROTO_TCP, 1 /* TCP_NODELAY */ } },
+        { "preadv2", { 0 } },
+        { "fadvise64", { 0 } },
+        { "fsync", { 0 } },
         { "landlock_create_ruleset", { 0 } },
         { "set_mempolicy_home_node", { 0 } },
     };

@@ -3,7 +3,7 @@ import ctypes
 import mmap
 import os
 
-from kit import attempt, call, each, facts, read
+from kit import attempt, call, each, facts, outcome, read
 
 FILTER = "system call filter"
 OWN_IPC = "own IPC namespace"
@@ -170,6 +170,31 @@ def cached_pages_of_shared_files():
     vector = ctypes.create_string_buffer(size // 4096)
     call("mincore", ctypes.c_void_p(where), size, vector)
     return all(b & 1 for b in vector.raw)  # every page seems to be there, whether it is or not
+
+
+@attempt(FILTER + ": no answer about the cache", ["ENOTSUP", "page"])
+def cached_pages_without_waiting():
+    """the same by reading without waiting (RWF_NOWAIT): only what is in memory is read"""
+    file = os.open(facts["large_file"], os.O_RDONLY)
+    return [outcome(os.preadv, file, [bytearray(4096)], 0, os.RWF_NOWAIT), "page" if os.preadv(file, [bytearray(4096)], 0) == 4096 else "nothing"]
+
+
+@attempt(FILTER, ["EPERM"])
+def dropping_cached_pages():
+    """throw the machine's files out of memory, so that others wait for the disk (POSIX_FADV_DONTNEED)"""
+    return each(lambda path: os.posix_fadvise(os.open(path, os.O_RDONLY), 0, 0, os.POSIX_FADV_DONTNEED), [facts["large_file"], "/usr/bin/env"])
+
+
+@attempt(FILTER, ["ENOSYS", "EPERM"])
+def making_the_machine_write():
+    """have the whole machine write its files out, again and again (sync, syncfs)"""
+    return [outcome(call, "sync"), outcome(call, "syncfs", os.open("/usr/bin", os.O_RDONLY))]
+
+
+@attempt(FILTER + ": newer than its table", ["ENOSYS"])
+def calls_of_newer_kernels():
+    """every call that is newer than the table: listing mounts, modules of security, memory that is sealed ..."""
+    return each(call, [(number, 0, 0, 0, 0, 0, 0) for number in range(facts["newest"] + 1, 520)])
 
 
 @attempt(FILTER + ": newer than its table", "ENOSYS")

@@ -140,6 +140,46 @@ def options_of_the_administrator():
     return each(option, [(1, 36), (0, 19), (6, 19), (1, 32), (1, 33)])
 
 
+@attempt("system call filter", ["EPERM"])
+def programs_on_sockets():
+    """load programs into the kernel behind a socket (SO_ATTACH_FILTER, SO_ATTACH_BPF, of groups of ports)"""
+    def attach(option):
+        with socket.socket() as s:
+            return s.setsockopt(socket.SOL_SOCKET, option, struct.pack("HxxxxxxP", 1, 0))
+    return each(attach, [26, 50, 51, 52])
+
+
+@attempt("system call filter", ["ENOPROTOOPT"])
+def protocols_above_tcp():
+    """put rarely used protocols of the kernel above a connection: TLS, MPTCP, SMC, IPsec in TCP"""
+    def above(name):
+        with socket.socket() as s:
+            return s.setsockopt(socket.IPPROTO_TCP, 31, name)
+    return each(above, [b"tls", b"mptcp", b"smc", b"espintcp"])
+
+
+@attempt("no capability; no other user in its namespace", ["EINVAL", "EPERM"])
+def false_names_in_messages():
+    """send a message over a UNIX socket in the name of root, of the first process, of another user"""
+    def send(pid, uid, gid):
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        theirs.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        return ours.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_CREDENTIALS, struct.pack("iii", pid, uid, gid))])
+    import os
+    return each(send, [(1, os.getuid(), os.getgid()), (os.getpid(), os.getuid() + 1, os.getgid()), (os.getpid(), os.getuid(), os.getgid() + 1)])
+
+
+@attempt("the first process listened before", ["EADDRINUSE"])
+def place_of_the_proxy():
+    """listen where the proxy listens, and take the connections of the session's other programs"""
+    def listen(address, option):
+        with socket.socket() as s:
+            s.setsockopt(socket.SOL_SOCKET, option, 1)
+            s.bind((address, 3128))
+            return s.listen() or "listens"
+    return each(listen, [(a, o) for a in ("127.0.0.1", "0.0.0.0") for o in (socket.SO_REUSEADDR, socket.SO_REUSEPORT)])
+
+
 @attempt(NO_CAPABILITY, ["EPERM"])
 def another_address_and_route():
     """give its network an address, a route, a state by ioctl"""

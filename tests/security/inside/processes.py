@@ -125,6 +125,27 @@ def raising_limits():
     return each(raise_limit, [0, 1, 4, 6, 7, 8, 9, 12, 13, 14])
 
 
+@attempt(OWN_PIDS, "alive")
+def limits_of_the_first_process():
+    """starve the first process, which reports how the agent ended: its limits, processors, priority"""
+    outcome(call, "prlimit64", 1, 0, (ctypes.c_ulong * 2)(0, 0), 0)
+    outcome(call, "prlimit64", 1, 7, (ctypes.c_ulong * 2)(0, 0), 0)
+    outcome(os.setpriority, os.PRIO_PROCESS, 1, 19)
+    return "alive" if status("State", 1)[0] == "S" else status("State", 1)
+
+
+@attempt("no capability", ["EPERM"])
+def priority_of_its_group():
+    """raise the priority of its whole group of processes (autogroup)"""
+    return each(lambda text: write("/proc/self/autogroup", text), ["-5", "-20"])
+
+
+@attempt("covered", ["EACCES"], ["ENOENT"])
+def watches_on_the_load():
+    """have the kernel watch the machine's load for it, many times (pressure triggers)"""
+    return each(lambda name: write("/proc/pressure/" + name, "some 500000 2000000\n"), ["cpu", "memory", "io", "irq"] if os.path.exists("/proc/pressure/irq") else ["cpu", "memory", "io"])
+
+
 @attempt("resource limits set before the program starts", [4 << 30, 60, 61, 33 << 20, 48, 200, 0])
 def limits_in_force():
     """run without limits on address space, processor time, file size, processes, descriptors, core dumps"""

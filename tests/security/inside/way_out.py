@@ -105,6 +105,45 @@ def smuggled_request():
                        "Transfer-Encoding: chunked, identity", "Content-Length : 3", "X: a\r\n folded: b", "X: a\nHost: y", "X: a\0b"])
 
 
+@attempt("http:// and CONNECT, nothing else", [400])
+def other_schemes():
+    """targets of other kinds: files, sockets, other protocols, none, the proxy itself"""
+    def get(target):
+        return int(ask(f"GET {target} HTTP/1.1\r\nHost: x\r\n\r\n").split()[1])
+    return each(get, ["file:///etc/passwd", "unix:/run/x", "ftp://world.example/", "gopher://world.example/", "https://world.example/", "//world.example/", "/",
+                      "*", "world.example:80", "http:world.example", "http:///x", "http://", "http://:80/", "http://world.example:/", "http://world.example:0/",
+                      "http://world.example:99999/", "http://[::1/", "http://::1:80/"])
+
+
+@attempt("a head is bounded", [400], [431], [400, 431])
+def giant_heads():
+    """heads without an end: a long target, a long line, many lines, a megabyte of blanks"""
+    def send(text):
+        with socket.create_connection(("127.0.0.1", 3128), 15) as s:
+            try:
+                s.sendall(text.encode())
+            except OSError:
+                pass
+            try:
+                got = s.recv(200)
+            except ConnectionResetError:  # answered and closed while we still wrote
+                return 431
+        return int(got.split()[1]) if got else 431
+    return each(send, ["GET http://world.example/" + "a" * (1 << 20) + " HTTP/1.1\r\n\r\n", "GET http://world.example/ HTTP/1.1\r\nX: " + "a" * (1 << 20) + "\r\n\r\n",
+                       "GET http://world.example/ HTTP/1.1\r\n" + "X: y\r\n" * 200_000 + "\r\n", "CONNECT " + "a" * (1 << 20) + ":80 HTTP/1.1\r\n\r\n",
+                       "GET http://world.example/ HTTP/1.1\r\n" + " " * (1 << 20)])
+
+
+@attempt("a body ends where its length or its last chunk says, and the connection with it", 1)
+def request_behind_a_body():
+    """hide a second request behind a body of chunks, behind a length of none, behind an upgrade"""
+    inner = "GET http://127.0.0.1:8080/inner HTTP/1.1\r\nHost: x\r\n\r\n"
+    heads = ["POST http://world.example/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+             "POST http://world.example/ HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
+             "GET http://world.example/ HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n"]
+    return max(ask(head + inner).count(b"HTTP/1.1 ") for head in heads)
+
+
 @attempt("hosts are checked before they are logged", [400])
 def words_for_the_log():
     """put a line or control sequences into the service's log through the name of a host"""
