@@ -134,6 +134,15 @@ def test_processor_time_ends_with_its_reason_and_is_throttled(pair):
         assert agent.end(60)[0] == "cpu"
 
 
+@pytest.mark.parametrize("what", ["os.write(1, b'a line of output' * 3 + b'\\n' * 1000)", "os.write(1, b'A' * 65536)", "os.write(1, b'\\n' * 65536)"],
+                         ids=["lines", "no line", "empty lines"])
+def test_a_flood_of_output_leaves_the_neighbour_alone(pair, what):
+    """The work of its holder is on nobody's bill: it is bounded by what a browser takes."""
+    agent, neighbour = pair
+    with neighbour.watched(f"a flood of output ({what})"):
+        assert agent.run(f"import os, time\nend = time.monotonic() + 1.5\nwhile time.monotonic() < end: {what}\nout = 'done'", 120) == "done"
+
+
 def test_many_busy_processes_share_what_one_session_may_have(pair):
     agent, neighbour = pair
     with neighbour.watched("many busy processes"):
