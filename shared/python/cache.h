@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PYTHON_CACHE_SLOTS 256
+#define PYTHON_CACHE_SLOTS 2048
 #define PYTHON_CACHE_ENTRY_MAX (256u << 10) /* bytes of one source and its answer */
-#define PYTHON_CACHE_MAX (4u << 20)         /* bytes of all */
+#define PYTHON_CACHE_MAX (8u << 20)         /* bytes of all */
 
 struct python_cache_entry {
     char *source, *answer;
