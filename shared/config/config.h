@@ -37,7 +37,7 @@ struct config {
     int64_t memory_mb, disk_mb; /* 0 = unset */
     double cpu_cores;           /* 0 = unset */
     bool quota_enabled;
-    int64_t detach_s, replay_bytes, warm_pool, ready_s;
+    int64_t detach_s, ping_s, replay_bytes, warm_pool, ready_s;
     int egress; /* enum config_egress */
     char *egress_allow;
     int64_t egress_connections;

@@ -70,6 +70,9 @@ static const struct config_row sessions[] = {
     INT(SIM "SESSION_LIFETIME_SECONDS", session_lifetime_s, 1, 2592000, "900", "Hard end of a session."),
     INT(SIM "READY_SECONDS", ready_s, 1, 3600, "75", "Time an agent has until it listens."),
     INT(SIM "DETACH_SECONDS", detach_s, 0, 86400, "60", "Time a session lives on without a browser."),
+    INT(SIM "PING_SECONDS", ping_s, 1, 3600, "25",
+        "Silence after which a browser is pinged; one that answers none of three is given up. Below the idle limit of "
+        "proxies."),
     INT(SIM "REPLAY_BYTES", replay_bytes, 65536, 1073741824, "4194304",
         "Frames kept per session for a browser that comes back or is slow."),
     FIXED(SIM "WARM_POOL", warm_pool, 0, 64, "2", "Interpreters that wait ready for the next session."),

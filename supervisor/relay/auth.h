@@ -12,8 +12,8 @@
 #define AUTH_FRAME_MAX (16u << 10) /* more than any sign-in needs; nobody is known yet */
 
 struct auth {
-    bool signed_in;    /* a GitHub session was named; whether it exists is another question */
-    bool well_formed;  /* it looks like one, and signin is its digest */
+    bool signed_in;   /* a GitHub session was named; whether it exists is another question */
+    bool well_formed; /* it looks like one, and signin is its digest */
     struct signin_hash signin;
     bool resumes;      /* "received" is there */
     uint64_t received; /* frames the client has got since its first auth_ok */

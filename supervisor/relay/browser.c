@@ -14,10 +14,10 @@
 #define HTTP_SECONDS 10.
 #define AUTH_SECONDS 10.
 #define CLOSE_SECONDS 5.
-#define PING_SECONDS 60.  /* of silence */
-#define DEAD_SECONDS 190. /* without an answer to three pings */
-#define LENGTH_BYTES 4    /* in front of a message for the holder */
-#define KEPT_BUFFER 16384 /* a message buffer up to this size is kept for the next message */
+#define PINGS 3            /* without an answer: it is dead */
+#define STUCK_SECONDS 600. /* without taking anything of what waits for it */
+#define LENGTH_BYTES 4     /* in front of a message for the holder */
+#define KEPT_BUFFER 16384  /* a message buffer up to this size is kept for the next message */
 
 struct own_frame {
     struct list link;
@@ -71,21 +71,21 @@ static double seconds(void)
 
 static void look_whether_alive(struct browser *b, double now)
 {
+    double ping = (double)supervisor_of(b)->config->ping_s;
+    bool behind = b->next.waiting || !list_empty(&b->own);
+
     /* Whoever takes nothing or is not read cannot answer a ping either: slow is not dead. */
-    if (b->choked || b->next.waiting || !list_empty(&b->own)) {
+    if (b->choked || behind)
         b->heard = now;
-        browser_set_timer(b, PING_SECONDS);
-        return;
-    }
-    if (now - b->heard > DEAD_SECONDS) {
-        log_info("browser of %s: no sign of life for %.0f s", b->who.actor, now - b->heard);
+    if (now - b->heard > (PINGS + .5) * ping || (behind && now - b->took > STUCK_SECONDS)) {
+        log_info("browser of %s: no sign of life for %.0f s", b->who.actor, now - (behind ? b->took : b->heard));
         browser_kill(b);
         return;
     }
-    b->ping_due = now - b->heard >= PING_SECONDS - 1;
+    b->ping_due = now - b->heard >= ping - .5;
     if (b->ping_due)
         browser_wants_write(b);
-    browser_set_timer(b, PING_SECONDS);
+    browser_set_timer(b, ping);
 }
 
 static void on_timer(struct ev_loop *loop, struct ev_timer *w, int revents)
@@ -256,7 +256,7 @@ void browser_opened(struct browser *b)
     struct session *s;
     struct err err;
 
-    b->heard = seconds();
+    b->heard = b->took = seconds();
     b->phase = BROWSER_AUTH;
     browser_set_timer(b, AUTH_SECONDS);
     if (!b->who.id_valid) {
@@ -374,10 +374,11 @@ static int write_next(struct browser *b)
 
 static int write_ping(struct browser *b)
 {
-    unsigned char ping[LWS_PRE];
+    unsigned char ping[LWS_PRE + 1] = { 0 };
 
     b->ping_due = false;
-    return lws_write(b->wsi, ping + LWS_PRE, 0, LWS_WRITE_PING) < 0 ? -1 : 0;
+    ping[LWS_PRE] = '?'; /* libwebsockets does not tell of an answer that is empty */
+    return lws_write(b->wsi, ping + LWS_PRE, 1, LWS_WRITE_PING) < 0 ? -1 : 0;
 }
 
 static int write_close(struct browser *b)
@@ -403,6 +404,7 @@ int browser_writable(struct browser *b)
 
     if (b->close_sent)
         return 0;
+    b->took = seconds();
     if (!list_empty(&b->own))
         r = write_own(b);
     else if (b->phase == BROWSER_CLOSING)

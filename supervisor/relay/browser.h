@@ -62,6 +62,7 @@ struct browser {
     struct buf in; /* the message that is coming: room for its length, then its bytes */
     bool choked;   /* not read: the holder is behind */
     double heard;  /* loop time of its last sign of life */
+    double took;   /* loop time at which it last took a frame */
     bool ping_due;
 
     /* to the browser */

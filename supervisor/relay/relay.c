@@ -12,7 +12,6 @@
 
 #define JOIN_SECONDS 10.
 #define LOST_SECONDS .7         /* for the session's end to be known, when its holder just hung up */
-#define OPEN_SECONDS 60.        /* until the first look whether the browser lives */
 #define ORPHAN_SECONDS 300.     /* for what is under way from a session that is gone */
 #define HIGH_WATER (256u << 10) /* bytes on the way to the holder at which the browser is not read any more */
 #define LOW_WATER (64u << 10)
@@ -75,7 +74,7 @@ static int on_attached(struct browser *b, const struct hold_event *e)
     if (b->phase != BROWSER_JOINING)
         return -1;
     b->phase = BROWSER_OPEN;
-    browser_set_timer(b, OPEN_SECONDS);
+    browser_set_timer(b, (double)b->server->supervisor->config->ping_s); /* then the first look whether it lives */
     say_hello(b, e);
     return 0;
 }

@@ -462,6 +462,25 @@ def test_a_holder_that_talks_nonsense_loses_that_conversation(rig, kind, payload
         assert refused(ws) == 1011
 
 
+def test_a_silent_browser_is_pinged_and_a_dead_one_found():
+    with Rig(PING_SECONDS="1") as rig:
+        session, _ = rig.ready()
+        with rig.socket(session) as alive:  # its library answers pings
+            greet(alive)
+            silent, _ = rig.ready()
+            raw = raw_browser(rig, silent)
+            buffered = bytearray()
+            kinds = []
+            with pytest.raises(AssertionError, match="closed"):
+                while True:
+                    kinds.append(read_raw_frame(raw, buffered)[0])
+            assert kinds == [Opcode.TEXT, Opcode.PING, Opcode.PING, Opcode.PING]
+            wait_until(lambda: rig.info(silent)["state"] == "DETACHED", what="the dead browser is let go")
+            assert rig.info(session)["attached"]
+            alive.send("still here")
+            assert rig.launcher.holder(session).heard.get(timeout=5) == "still here"
+
+
 # ---- browsers: flow ----
 
 

@@ -73,6 +73,7 @@ void fixture_open(struct fixture *f)
                                  .max_sessions_per_actor = 1,
                                  .session_lifetime_s = 900,
                                  .detach_s = 60,
+                                 .ping_s = 25,
                                  .port_pool_start = 7700,
                                  .egress = EGRESS_NONE,
                                  .api_token = text_token,
