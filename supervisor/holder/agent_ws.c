@@ -13,6 +13,7 @@
 #include "shared/base/mem.h"
 #include "shared/base/time.h"
 #include "supervisor/holder/agent_ws_frames.h"
+#include "supervisor/holder/client_frame.h"
 #include "supervisor/holder/ws_upgrade.h"
 #include "supervisor/sandbox/netns.h"
 
@@ -24,7 +25,70 @@
 #define HANDSHAKE_S 10.0
 #define MAKE_S 5.0
 #define ANSWER_CHUNK 2048
+#define KEEP_S 2.0 /* after a bad frame: an agent that has not closed by then does not mind it */
+#define KEEP_MOST ((size_t)1 << 20)
 #define DRAIN_MOST ((size_t)32 << 20) /* what may still come from a dead agent */
+
+/* ---- frames behind a bad one ---------------------------------------------------------------------- */
+
+static void forget_kept(struct agent_ws *w)
+{
+    while (w->kept) {
+        struct agent_ws_frame *f = w->kept;
+
+        w->kept = f->next;
+        mem_free(f);
+    }
+    w->kept_last = NULL;
+    w->kept_bytes = 0;
+    w->keeping = false;
+    ev_timer_stop(w->loop, &w->keep);
+}
+
+void agent_ws_passed(struct agent_ws *w, struct agent_ws_frame *f)
+{
+    f->next = NULL;
+    if (!w->keeping) {
+        w->keeping = f->bad;
+        if (f->bad) {
+            ev_timer_set(&w->keep, KEEP_S, 0);
+            ev_timer_start(w->loop, &w->keep);
+        }
+        mem_free(f);
+        return;
+    }
+    w->kept_bytes += f->len + sizeof(*f);
+    if (w->kept_last)
+        w->kept_last->next = f;
+    else
+        w->kept = f;
+    w->kept_last = f;
+    if (w->kept_bytes > KEEP_MOST)
+        forget_kept(w);
+}
+
+/* The agent has closed: those come first on the next connection. */
+static void take_kept_back(struct agent_ws *w)
+{
+    const struct agent_ws_frame *f;
+
+    if (w->kept) {
+        for (f = w->kept; f; f = f->next)
+            w->queued += f->len;
+        w->kept_last->next = w->head_frame;
+        w->head_frame = w->kept;
+        w->tail_frame = w->tail_frame ? w->tail_frame : w->kept_last;
+        w->kept = w->kept_last = NULL;
+    }
+    forget_kept(w);
+}
+
+static void on_kept_long_enough(struct ev_loop *loop, ev_timer *t, int events)
+{
+    (void)loop;
+    (void)events;
+    forget_kept(t->data);
+}
 
 /* ---- ends ----------------------------------------------------------------------------------------- */
 
@@ -70,6 +134,7 @@ static void wait_again(struct agent_ws *w, double pause)
 
 void agent_ws_reopen(struct agent_ws *w)
 {
+    take_kept_back(w);
     if (w->opened_at && time_mono_ms() - w->opened_at > STABLE_MS)
         w->pause = REOPEN_S;
     wait_again(w, w->pause);
@@ -289,6 +354,8 @@ void agent_ws_init(struct agent_ws *w, struct ev_loop *loop, const struct agent_
     ev_init(&w->writer, on_writable);
     ev_init(&w->made, on_made);
     ev_init(&w->timer, on_timer);
+    ev_init(&w->keep, on_kept_long_enough);
+    w->keep.data = w;
     w->reader.data = w->writer.data = w->made.data = w->timer.data = w;
     w->pause = REOPEN_S;
 }
@@ -303,6 +370,7 @@ static void drop_queue(struct agent_ws *w)
     }
     w->tail_frame = NULL;
     w->queued = 0;
+    forget_kept(w);
 }
 
 void agent_ws_release(struct agent_ws *w)
@@ -349,6 +417,7 @@ int agent_ws_send(struct agent_ws *w, const void *data, size_t len)
         return -1;
     f->len = len;
     memcpy(f->data, data, len);
+    f->bad = client_frame_is_bad(f->data, len);
     if (w->tail_frame)
         w->tail_frame->next = f;
     else

@@ -3,6 +3,7 @@
  * upgrading -> open -> closing -> waiting ... One connection at a time: the agent loses replies when two of the
  * same key overlap, so a new one is begun only after the agent ended the former. A refused connection
  * is a harmless probe and tried again; a handshake is not, it makes the agent run its first state.
+ * What was sent behind a frame that made the agent close is sent again on the next connection.
  * Owns its socket, its child's answer descriptor and the frames that wait for the agent. */
 #ifndef HOLDER_AGENT_WS_H
 #define HOLDER_AGENT_WS_H
@@ -32,6 +33,7 @@ enum agent_ws_state {
 struct agent_ws_frame {
     struct agent_ws_frame *next;
     size_t len;
+    bool bad; /* the agent ends the connection because of it, and reads nothing behind it */
     char data[];
 };
 
@@ -70,6 +72,12 @@ struct agent_ws {
 
     struct agent_ws_frame *head_frame, *tail_frame;
     size_t queued;
+
+    /* Copies of what went out behind a bad frame: the agent did not read them if it closes now. */
+    struct agent_ws_frame *kept, *kept_last;
+    size_t kept_bytes;
+    bool keeping;
+    ev_timer keep;
 };
 
 void agent_ws_init(struct agent_ws *w, struct ev_loop *loop, const struct agent_ws_events *events);

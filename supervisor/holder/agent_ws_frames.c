@@ -194,8 +194,15 @@ static void queue_frames(struct agent_ws *w)
         if (!w->head_frame)
             w->tail_frame = NULL;
         w->queued -= f->len;
-        mem_free(f);
+        agent_ws_passed(w, f);
     }
+}
+
+/* The agent has forgotten a connection before it sends its close. Its library ends it only seconds later when frames
+ * are left that nobody reads. */
+static bool is_over(const struct agent_ws *w)
+{
+    return w->state == WS_CLOSING && wslay_event_get_close_received(w->ctx) && !wslay_event_want_write(w->ctx);
 }
 
 void agent_ws_write(struct agent_ws *w)
@@ -210,7 +217,10 @@ void agent_ws_write(struct agent_ws *w)
     }
     if (w->state == WS_OPEN && wslay_event_get_close_sent(w->ctx))
         begin_closing(w);
-    agent_ws_watch(w);
+    if (is_over(w))
+        agent_ws_reopen(w);
+    else
+        agent_ws_watch(w);
     if (was_full && !agent_ws_is_full(w))
         w->events.drained(w->events.arg);
 }

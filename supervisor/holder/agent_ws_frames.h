@@ -16,6 +16,9 @@ void agent_ws_write(struct agent_ws *w);
 /* While closing: reads and drops; 0 once the agent has closed. */
 int agent_ws_discard(struct agent_ws *w);
 
+/* A frame was handed to the library: it is freed, or kept for the next connection. */
+void agent_ws_passed(struct agent_ws *w, struct agent_ws_frame *f);
+
 /* agent_ws.c: the connection is over, the next one comes after a pause. */
 void agent_ws_reopen(struct agent_ws *w);
 void agent_ws_set_timer(struct agent_ws *w, double after);

@@ -307,6 +307,25 @@ def test_the_key_of_the_conversation_is_the_session_and_stays_when_the_agent_clo
             browser.find(lambda f: f == {"n": n})
 
 
+def test_what_was_said_behind_a_frame_that_made_the_agent_close_is_not_lost(holder):
+    """As the runtime does: it closes on the first frame that it cannot read, and reads nothing of what came with it."""
+    holder.run(server(each="time.sleep(0.1)\nif not m.startswith('{'):\n    return\nws.send(m)"))
+    say = ['{"action":"user_message","message":%d}' % n for n in range(8)]
+    with holder.attach() as browser:
+        browser.find(lambda f: "starting at" in f.get("line", ""))
+        browser.say(say[0])
+        for bad, good in (("no JSON", say[1:4]), ("[1]", say[4:8])):
+            browser.say(bad)
+            for text in good:
+                browser.say(text)
+        heard = []
+        while len(heard) < len(say):
+            frame = browser.json()
+            if "action" in frame:
+                heard.append(frame["message"])
+        assert heard == list(range(8))
+
+
 def test_only_one_connection_exists_at_a_time(holder):
     holder.run(server(setup="count = [0]",
                       greet="count[0] += 1; ws.send('{\"now\": %d}' % count[0])",

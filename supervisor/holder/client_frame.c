@@ -1,0 +1,47 @@
+#include "supervisor/holder/client_frame.h"
+
+#include <string.h>
+
+#include "shared/base/mem.h"
+#include "shared/base/str.h"
+#include "shared/json/json.h"
+
+static bool is_known(const char *action)
+{
+    static const char *const known[] = { "user_message",   "user_voice", "user_file",          "user_set_variable",
+                                         "user_gui_event", "reset",      "fetch_user_messages" };
+    size_t i;
+
+    for (i = 0; i < ARRAY_LEN(known); i++)
+        if (strcmp(action, known[i]) == 0)
+            return true;
+    return str_starts(action, "agent_reply_");
+}
+
+static bool is_bad(const cJSON *frame)
+{
+    const char *action = cJSON_GetStringValue(json_get(frame, "action"));
+    const cJSON *message = json_get(frame, "message");
+
+    if (!cJSON_IsObject(frame) || !action || !message || !is_known(action))
+        return true;
+    return strcmp(action, "user_file") == 0 && !cJSON_IsString(message);
+}
+
+/* The parser refuses more than Python's does: what it cannot read may still be fine, unless it is no JSON at all. */
+bool client_frame_is_bad(const char *text, size_t len)
+{
+    struct json_error fault;
+    cJSON *frame;
+    bool bad;
+
+    if (len > CLIENT_FRAME_JUDGED)
+        return false;
+    frame = json_parse(text, len, &fault);
+    if (!frame)
+        return fault.fault == JSON_EMPTY ||
+               (fault.fault == JSON_INVALID && !memmem(text, len, "NaN", 3) && !memmem(text, len, "Infinity", 8));
+    bad = is_bad(frame);
+    cJSON_Delete(frame);
+    return bad;
+}

@@ -1,0 +1,14 @@
+/* supervisor/holder/client_frame.h -- does the runtime end its connection because of this frame? Pure.
+ * Source: the agent runtime contract, section 2. */
+#ifndef HOLDER_CLIENT_FRAME_H
+#define HOLDER_CLIENT_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define CLIENT_FRAME_JUDGED ((size_t)64 << 10) /* longer ones are not looked at */
+
+/* True when it surely does; false also when that cannot be told. */
+bool client_frame_is_bad(const char *text, size_t len);
+
+#endif
