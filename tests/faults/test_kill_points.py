@@ -325,7 +325,7 @@ def test_a_machine_that_stopped_is_cleaned_before_the_first_start():
         kill(*of_sessions(stack, ""))
         wait_until(lambda: not of_sessions(stack, ""), 20, "nothing runs")
         slots = stack.state_dir / "slots"
-        # What other kinds of trouble leave there.
+        # What sessions leave on a disk; disks in memory are gone with the machine.
         deep = slots / "0" / "work" / "/".join("d" * 60)
         deep.mkdir(parents=True)
         (deep / "file").write_text("x")
@@ -334,7 +334,6 @@ def test_a_machine_that_stopped_is_cleaned_before_the_first_start():
             os.chown(place, stack.uid_base, stack.uid_base, follow_symlinks=False)
         os.chmod(slots / "0" / "work", 0)
         (stack.runtime_dir / "holders" / "1.sock").touch()
-        assert len(os.listdir(slots)) == 3
         stack.start()
         stack.assert_clean()
         assert os.path.exists("/etc/passwd")
