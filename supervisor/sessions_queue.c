@@ -16,7 +16,7 @@ static int by_size(const void *a, const void *b)
 /* Milliseconds after which its place is free at the latest. */
 static int64_t left_of(const struct sessions *ss, const struct session *s)
 {
-    int64_t left = s->expires_wall_ms - time_wall_ms(), grace;
+    int64_t left = s->expires_mono_ms - time_mono_ms(), grace;
 
     if (session_is_leaving(s) || s->reason)
         return 0;
