@@ -87,7 +87,7 @@ def test_a_conversation_goes_on_whoever_is_killed(stack, chance):
             agents = of_sessions(stack, "agent.py")
             flow.ask(150, pause=0.002)
             asked += 150
-            time.sleep(chance.random() * 0.4)
+            time.sleep(chance.random() * pick(0.4, 3))  # more often than every two seconds, and the keeper slows down
             before = len(flow.browser.lost)
             one_kill(stack)
             flow.wait_for(asked)
@@ -138,8 +138,8 @@ def test_a_session_that_cannot_go_on_ends_with_a_word(stack, chance, name):
             assert time.monotonic() - began < 10
             told = [f for f in gone.frames if f.get("type") in ("exit", "error")]
             assert told and gone.code in (1000, 1011), gone
-            if name != "holder":  # with it the only one who knew more is dead
-                assert gone.reason() == {"launcher": "stopped", "sandbox": "signaled", "agent": "signaled"}[name]
+            assert gone.reason() == ("stopped" if name == "launcher" else "signaled")
+            assert name != "holder" or gone.code == 1011
         wait_until(lambda: not sessions(stack), 20, "the session is gone")
         stack.assert_clean(30)
         wait_until(lambda: stack.sandbox() == "ok", 30, "sessions can start")
