@@ -277,9 +277,26 @@ static int read_section(struct reader *r, int from, int to)
     return rc;
 }
 
+int buml_file_take(const char *text, size_t len, const char *json, struct buml_file *ret, struct err *err)
+{
+    struct buml_file file = { .text = text, .len = len };
+    struct reader r = { .text = text, .len = len, .err = err };
+
+    if (tree_read(json, &file.tree, err) < 0)
+        return -1;
+    if (find_lines(&r) < 0) {
+        mem_free(r.lines);
+        tree_release(&file.tree);
+        return -1;
+    }
+    file.lines = r.lines;
+    file.lines_len = r.lines_len;
+    *ret = file;
+    return 0;
+}
+
 int buml_file_open(const char *text, size_t len, struct python_parser *parser, struct buml_file *ret, struct err *err)
 {
-    struct reader r = { .err = err };
     auto_free char *json = NULL;
 
     if (len > BUML_UPLOAD_MAX)
@@ -292,19 +309,7 @@ int buml_file_open(const char *text, size_t len, struct python_parser *parser, s
         return err_set(err, ERR_BAD_REQUEST, 0, "The file is not UTF-8");
     if (python_tree(parser, text, len, &json, err) < 0)
         return err && err->kind == ERR_BAD_REQUEST ? err_wrap(err, "The file is no valid Python") : -1;
-    *ret = (struct buml_file){ .text = text, .len = len };
-    r.text = text;
-    r.len = len;
-    if (tree_read(json, &ret->tree, err) < 0)
-        return -1;
-    if (find_lines(&r) < 0) {
-        mem_free(r.lines);
-        tree_release(&ret->tree);
-        return -1;
-    }
-    ret->lines = r.lines;
-    ret->lines_len = r.lines_len;
-    return 0;
+    return buml_file_take(text, len, json, ret, err);
 }
 
 void buml_file_close(struct buml_file *file)
@@ -339,6 +344,49 @@ int buml_file_read(const struct buml_file *file, int from, int to, struct python
         return -1;
     }
     *ret = m;
+    return 0;
+}
+
+void buml_project_release(struct buml_project *p)
+{
+    if (!p)
+        return;
+    mem_free(p->name);
+    mem_free(p->owner);
+    mem_free(p->description);
+    str_list_release(&p->models);
+    *p = (struct buml_project){ 0 };
+}
+
+int buml_file_project(const struct buml_file *file, int from, int to, struct buml_project *ret, struct err *err)
+{
+    struct buml_project project = { 0 };
+    struct findings ignored;
+    struct err own = { 0 };
+    struct model m;
+    struct reader r = { .text = file->text,
+                        .len = file->len,
+                        .lines = file->lines,
+                        .lines_len = file->lines_len,
+                        .tree = file->tree,
+                        .m = &m,
+                        .f = &ignored,
+                        .err = &own,
+                        .project = &project };
+    int rc;
+
+    findings_init(&ignored);
+    model_init(&m);
+    rc = read_section(&r, from, to);
+    model_release(&m);
+    findings_release(&ignored);
+    if (rc < 0) {
+        buml_project_release(&project);
+        if (err)
+            *err = own;
+        return -1;
+    }
+    *ret = project;
     return 0;
 }
 

@@ -118,6 +118,46 @@ struct thing *make_agent(struct call *c)
     return describe(c) < 0 ? NULL : of_model(c, THING_AGENT, 0);
 }
 
+/* The names between the brackets: what they are does not matter here. */
+static int add_models(struct call *c, struct buml_project *p)
+{
+    const struct node_list *keywords = node_list(c->node, PART_KEYWORDS), *names;
+    const struct thing *models = call_arg(c, "models");
+    const struct node *list = models ? models->node : NULL;
+    size_t i;
+
+    for (i = 0; i < keywords->len; i++)
+        if (keywords->items[i]->name && strcmp(keywords->items[i]->name, "models") == 0 &&
+            node_list(node_child(keywords->items[i], PART_VALUE), PART_ELTS)->len)
+            list = node_child(keywords->items[i], PART_VALUE);
+    names = node_list(list, PART_ELTS);
+    for (i = 0; i < names->len; i++)
+        if (names->items[i]->kind == NODE_NAME && str_list_add(&p->models, names->items[i]->name) < 0)
+            return buml_nomem(c->r);
+    return 0;
+}
+
+struct thing *make_project(struct call *c)
+{
+    struct buml_project *p = c->r->project;
+    struct thing *metadata = call_arg(c, "metadata");
+    struct {
+        char *text;
+    } got = { NULL };
+
+    if (p && !p->found) {
+        p->found = true;
+        if (call_fill(c, p) < 0 || add_models(c, p) < 0)
+            return NULL;
+        if (thing_is(metadata, "Metadata") && object_fill(c->r, metadata, &got) < 0) {
+            mem_free(got.text);
+            return NULL;
+        }
+        p->description = got.text;
+    }
+    return thing_new(c->r, THING_NONE, c->node);
+}
+
 /* ---- intents ------------------------------------------------------------------------------------------------------
  */
 

@@ -27,6 +27,15 @@ char *buml_source_slice(struct reader *r, const struct node *from, const struct 
     return mem_dup(r->text + start, end > start ? end - start : 0);
 }
 
+size_t buml_source_len(const struct reader *r, const struct node *n)
+{
+    size_t at = offset(r, n->line, n->column), end = offset(r, n->end_line, n->end_column), count = 0;
+
+    for (; at < end; at++)
+        count += ((unsigned char)r->text[at] & 0xc0) != 0x80;
+    return count;
+}
+
 static size_t line_end(const struct reader *r, size_t at)
 {
     while (at < r->len && r->text[at] != '\n' && r->text[at] != '\r')

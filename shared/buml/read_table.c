@@ -31,6 +31,13 @@ static const struct parameter agent[] = { THING("name"), THING("metadata"), PASS
 static const struct parameter metadata[] = {
     { "description", ARG_RAW, 0, NULL, 0 }, PASS("uri"), PASS("synonyms"), PASS("icon")
 };
+static const struct parameter project[] = {
+    { "name", ARG_RAW, offsetof(struct buml_project, name), NULL, 0 },
+    THING("models"),
+    { "owner", ARG_RAW, offsetof(struct buml_project, owner), NULL, 0 },
+    THING("metadata"),
+    PASS("timestamp"),
+};
 static const struct parameter intent[] = {
     THING("name"),
     THING("training_sentences"),
@@ -195,6 +202,7 @@ static const struct parameter one[] = { THING("item") };
 static const struct callee constructors[] = {
     ROW("Agent", agent, make_agent),
     ROW("Metadata", metadata, NULL),
+    ROW("Project", project, make_project),
     ROW("Intent", intent, make_intent),
     ROW("Tool", tool, make_tool),
     ROW("Skill", skill, make_skill),

@@ -316,14 +316,14 @@ static int walk_import_from(struct reader *r, const struct node *n)
 
     for (i = 0; i < names->len; i++) {
         const struct node *a = names->items[i];
-        const char *as = a->alias ? a->alias : a->name;
+        const char *as = !a ? NULL : a->alias ? a->alias : a->name;
         struct thing *t;
 
-        if (!as || strcmp(as, "*") == 0)
+        if (!as || !a->name || strcmp(as, "*") == 0)
             continue;
         t = imported(r, n, n->name, a->name);
         /* what no table knows is a module as often as not: from besser.BUML.metamodel import state_machine */
-        if (t && t->kind == THING_UNKNOWN && a->name) {
+        if (t && t->kind == THING_UNKNOWN) {
             t->kind = THING_MODULE;
             t->name = a->name;
         }
@@ -333,23 +333,26 @@ static int walk_import_from(struct reader *r, const struct node *n)
     return 0;
 }
 
+/* import a.b binds a, import a.b as c binds c */
+static int import_one(struct reader *r, const struct node *n, const struct node *a)
+{
+    struct thing *t = thing_new(r, THING_MODULE, n);
+    const char *bound = a->alias ? a->alias : arena_text(&r->arena, a->name, strcspn(a->name, "."));
+
+    if (!t || !bound)
+        return t ? buml_nomem(r) : -1;
+    t->name = a->alias ? a->name : bound;
+    return buml_scope_bind(r, bound, t);
+}
+
 static int walk_import(struct reader *r, const struct node *n)
 {
     const struct node_list *names = node_list(n, PART_NAMES);
     size_t i;
 
-    for (i = 0; i < names->len; i++) {
-        const struct node *a = names->items[i];
-        size_t len = a->name && !a->alias ? strcspn(a->name, ".") : 0;
-        const char *bound = a->alias ? a->alias : a->name ? arena_text(&r->arena, a->name, len) : NULL;
-        struct thing *t = thing_new(r, THING_MODULE, n);
-
-        if (!t || !bound)
-            return t && !a->name ? 0 : buml_nomem(r);
-        t->name = a->alias ? a->name : bound;
-        if (buml_scope_bind(r, bound, t) < 0)
+    for (i = 0; i < names->len; i++)
+        if (names->items[i] && names->items[i]->name && import_one(r, n, names->items[i]) < 0)
             return -1;
-    }
     return 0;
 }
 
@@ -393,13 +396,12 @@ static size_t count_ids(const struct node *n)
 
 static int check_gui_builder(struct reader *r, const struct node *n)
 {
-    size_t from, to;
+    size_t characters;
 
     if (!n->name || !str_starts(n->name, GUI_BUILDER))
         return 0;
-    from = r->lines[n->line - 1];
-    to = n->end_line > 0 && (size_t)n->end_line <= r->lines_len ? r->lines[n->end_line - 1] : from;
-    if (to - from > GUI_CHARACTERS_MAX)
+    characters = buml_source_len(r, n);
+    if (characters > GUI_CHARACTERS_MAX)
         return gui_limit(r, n, "characters", GUI_CHARACTERS_MAX);
     if (node_count(n) - count_ids(n) > GUI_NODES_MAX)
         return gui_limit(r, n, "parts", GUI_NODES_MAX);

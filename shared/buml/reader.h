@@ -174,6 +174,7 @@ struct reader {
     const char *gui_id;            /* the GUI whose builder is called, for sentences */
     const char *default_llm;       /* name */
     bool agent_seen;
+    struct buml_project *project; /* filled by Project(...); NULL: nobody asks */
 };
 
 int buml_nomem(struct reader *r);                /* -1 */
@@ -215,7 +216,8 @@ void buml_scope_release(struct scope *s);
 /* read_source.c: program text of a def or lambda; name: of the function a lambda becomes. The caller frees. */
 char *buml_source_of(struct reader *r, const struct node *function, const char *name);
 char *buml_source_slice(struct reader *r, const struct node *from, const struct node *to);
-bool buml_source_contains(struct reader *r, const struct node *n); /* its text stands in some tool's code */
+size_t buml_source_len(const struct reader *r, const struct node *n); /* characters */
+bool buml_source_contains(struct reader *r, const struct node *n);    /* its text stands in some tool's code */
 
 int buml_add_body(struct reader *r, const struct thing *body, struct action_list *ret); /* read_actions.c */
 int buml_add_transitions(struct reader *r);
@@ -223,6 +225,7 @@ int buml_add_transitions(struct reader *r);
 /* read_parts.c: a constant text, NULL and a warning when it is none; what a table runs. */
 const char *text_arg(const struct call *c, const char *name);
 struct thing *make_agent(struct call *c);
+struct thing *make_project(struct call *c);
 struct thing *make_intent(struct call *c);
 struct thing *make_llm(struct call *c);
 struct thing *make_tool(struct call *c);

@@ -226,6 +226,8 @@ static int keep_nodes(struct reading *r, struct node *n, const cJSON *v, int dep
             child = read_node(r, c, depth);
             if (!child)
                 return -1;
+        } else if (l->part != PART_OTHER && l->part != PART_KEYS && l->part != PART_NAMES) {
+            return no_tree(r);
         }
         l->items[l->len++] = child;
     }
@@ -243,6 +245,44 @@ static int read_member(struct reading *r, struct node *n, const cJSON *v, int de
         return 0;
     }
     return cJSON_IsArray(v) || cJSON_IsObject(v) ? keep_nodes(r, n, v, depth) : 0;
+}
+
+/* What readers take for granted of a kind. */
+static const struct needed {
+    bool name;
+    enum node_part parts[3];
+} needed[NODE__KINDS] = {
+    [NODE_EXPR] = { false, { PART_VALUE } },
+    [NODE_ASSIGN] = { false, { PART_VALUE, PART_TARGETS } },
+    [NODE_ANN_ASSIGN] = { false, { PART_TARGET } },
+    [NODE_AUG_ASSIGN] = { true, { PART_TARGET, PART_VALUE } },
+    [NODE_FUNCTION] = { true, { PART_ARGS } },
+    [NODE_ASYNC_FUNCTION] = { true, { PART_ARGS } },
+    [NODE_CLASS] = { true, { PART_OTHER } },
+    [NODE_FOR] = { false, { PART_TARGET, PART_ITER } },
+    [NODE_CALL] = { false, { PART_FUNC } },
+    [NODE_NAME] = { true, { PART_OTHER } },
+    [NODE_ATTRIBUTE] = { true, { PART_VALUE } },
+    [NODE_BIN_OP] = { true, { PART_LEFT, PART_RIGHT } },
+    [NODE_UNARY_OP] = { true, { PART_OPERAND } },
+    [NODE_SUBSCRIPT] = { false, { PART_VALUE, PART_SLICE } },
+    [NODE_STARRED] = { false, { PART_VALUE } },
+    [NODE_LAMBDA] = { false, { PART_ARGS, PART_BODY } },
+    [NODE_NAMED] = { false, { PART_TARGET, PART_VALUE } },
+    [NODE_FORMATTED] = { false, { PART_VALUE } },
+};
+
+static bool is_whole(const struct node *n)
+{
+    const struct needed *want = &needed[n->kind];
+    size_t i;
+
+    if (want->name && !n->name)
+        return false;
+    for (i = 0; i < ARRAY_LEN(want->parts) && want->parts[i]; i++)
+        if (!node_child(n, want->parts[i]))
+            return false;
+    return true;
 }
 
 static struct node *read_node(struct reading *r, const cJSON *json, int depth)
@@ -276,6 +316,10 @@ static struct node *read_node(struct reading *r, const cJSON *json, int depth)
     for (v = json->child; v; v = v->next)
         if (read_member(r, n, v, depth) < 0)
             return NULL;
+    if (!is_whole(n)) {
+        no_tree(r);
+        return NULL;
+    }
     return n;
 }
 

@@ -101,7 +101,8 @@ enum literal {
 
 struct node_list {
     enum node_part part;
-    struct node **items; /* an absent one, as the key of **more in a dict, is NULL */
+    struct node *
+        *items; /* of PART_OTHER, PART_KEYS and PART_NAMES some may be NULL: what is no node, **more of a dict */
     size_t len;
 };
 

@@ -10,9 +10,11 @@
 
 #include "shared/base/buf.h"
 #include "shared/base/mem.h"
+#include "shared/buml/file.h"
 #include "shared/buml/read.h"
 #include "tests/support/diagram.h"
 #include "tests/support/model_dump.h"
+#include "tests/support/oom.h"
 
 static int start(void **state)
 {
@@ -491,6 +493,65 @@ static void a_long_chain_is_not_deep(void **state)
     buf_release(&b);
 }
 
+/* ---- short memory -------------------------------------------------------------------------------------------------
+ */
+
+static const char everything[] =
+    "from x import Agent as A\nimport operator\n"
+    "agent = A('A', metadata=Metadata(description='d'))\n"
+    "m = agent.new_llm('g', 'openai', {'a': [1, {'b': 'c'}]}, 2, 'ctx')\nagent.set_default_llm('g')\n"
+    "agent.new_tool('t', 'd', 'def t(): pass')\nagent.new_skill('k', 'c')\nagent.new_workspace('w', 'w', 'd')\n"
+    "v = RAGVectorStore('ollama', {'base_url': 'u', 'model': 'm'})\nagent.new_rag('r', v, None, 'g', 'p')\n"
+    "i = agent.new_intent('i', ['a'] + ['b'], description='x')\n"
+    "s = agent.new_state('s', initial=True)\nd = agent.new_reasoning_state('d', m)\ns.metadata = Metadata('y')\n"
+    "def f(session):\n    return 1\n"
+    "b = Body('b', actions=[AgentReply('x' + 'y'), CustomCodeAction(callable=f), WebSocketReplyOptions(['1', '2']),\n"
+    "    GUIReplyAction('gui', width='1px'), RAGReply('r'), f])\ns.set_body(b)\n"
+    "def g(session):\n    session.reply('a')\ns.set_fallback_body(g)\n"
+    "def _agent_gui_0_gui():\n    t = Text(name='t', content='c', description='', display_order=0, css_classes=['a'],\n"
+    "        custom_attributes={'id': 'x'}, styling=Styling(size=Size(width='1px'), position=Position()))\n"
+    "    n = Button(name='n', description='', label='l')\n"
+    "    p = Screen('p', '', {t, n})\n    n.targetScreen = p\n"
+    "    n.events = {Event('e', EventType.OnClick, actions={Transition('x', p)})}\n"
+    "    gui_model = GUIModel('G', '', '1', '1', {Module('M', {p})}, '')\n    return gui_model\n"
+    "agent.add_gui_model('gui', _agent_gui_0_gui())\n"
+    "s.when_intent_matched(i).go_to(d)\ns.when_variable_matches_operation('x', operator.eq, [1]).go_to(d)\n"
+    "s.when_file_received(['pdf']).go_to(d)\ns.when_form_submitted('gui').go_to(d)\n"
+    "s.when_event(GUIEvent('gui')).with_condition(Condition('c', lambda session: "
+    "True)).go_to(d)\ns.go_to(d)\nprint(1)\n";
+
+static void short_memory_is_an_error(void **state)
+{
+    auto_free char *json = NULL;
+    unsigned long whole = 0;
+    struct err err = { 0 };
+
+    if (python_tree(*state, everything, strlen(everything), &json, &err) < 0)
+        fail_msg("%s", err.msg);
+    OOM_SWEEP({
+        struct buml_file file;
+        struct findings f;
+        struct model m;
+
+        findings_init(&f);
+        err_clear(&err);
+        if (buml_file_take(everything, strlen(everything), json, &file, &err) == 0) {
+            if (buml_file_read(&file, 1, (int)file.lines_len, NULL, &m, &f, &err) == 0) {
+                assert_int_equal(m.states_len, 2);
+                whole++;
+                model_release(&m);
+            } else {
+                assert_int_not_equal(err.kind, ERR_NONE);
+            }
+            buml_file_close(&file);
+        } else {
+            assert_int_not_equal(err.kind, ERR_NONE);
+        }
+        findings_release(&f);
+    });
+    assert_true(whole > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -505,6 +566,7 @@ int main(void)
         cmocka_unit_test(broken_files_are_refused_with_their_place),
         cmocka_unit_test(limits_are_named),
         cmocka_unit_test(a_long_chain_is_not_deep),
+        cmocka_unit_test(short_memory_is_an_error),
     };
 
     return cmocka_run_group_tests(tests, start, end);
