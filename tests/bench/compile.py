@@ -29,7 +29,7 @@ def services():
     from tests.support.stack import Stack
 
     rows = []
-    with Stack(**UNLIMITED) as here, Reference(simulator=False) as there:
+    with Stack(AGENT_SIMULATOR_WORKERS="4", **UNLIMITED) as here, Reference(simulator=False) as there:
         for name, request in requests():
             body = json.dumps(request).encode()
             assert here.post(VALIDATE, request).json()["valid"] is True

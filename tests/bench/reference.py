@@ -4,8 +4,8 @@
     with Reference(simulator=False)     the backend alone
 
 Their environments come from docker/install/testenv.sh. The simulator wants root, and its sandbox shows agents neither
-/root nor the top-level directory of its sessions (/tmp): it runs in a mount namespace where build/simulator is also
-below /mnt.
+/root nor the top-level directory of its sessions (/tmp): it runs in a mount namespace with a /tmp of its own, where
+build/simulator is also below /mnt.
 """
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PACKAGE = "besser.utilities.web_modeling_editor"
 TOKEN = "bench-token"
 PUBLIC = "/besser_api/simulation"
 INSIDE = """
-mount -t tmpfs -o mode=755 tmpfs /mnt && mkdir /mnt/simulator && mount --bind "$0" /mnt/simulator && exec setpriv --pdeathsig KILL \
+mount -t tmpfs -o mode=755 tmpfs /mnt && mkdir /mnt/simulator && mount --bind "$0" /mnt/simulator && mount -t tmpfs tmpfs /tmp && cd / && exec setpriv --pdeathsig KILL \
 /mnt/simulator/bin/python -m uvicorn "$1" --host 127.0.0.1 --port "$2" --log-level warning
 """
 
@@ -60,6 +60,7 @@ class Reference:
             **settings,
         }
         self.processes = []
+        self.wrapper = []  # stands before the commands: another network to live in, for one
 
     def __enter__(self):
         try:
@@ -82,7 +83,7 @@ class Reference:
     def _start(self, name, command, port):
         self.log = self.dir / f"{name}.log"
         with open(self.log, "wb") as log:
-            process = subprocess.Popen(command, env=self.env, cwd=self.dir, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            process = subprocess.Popen([*self.wrapper, *command], env=self.env, cwd=self.dir, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self.processes.append(process)
 
         def answers():
@@ -105,6 +106,11 @@ class Reference:
                 process.wait()
         shutil.rmtree(self.dir, ignore_errors=True)
 
+    def files(self, session):
+        """What the session's directory holds: path -> text."""
+        answer = self.internal("GET", f"/sessions/{session}/files", timeout=120)
+        return {f["path"]: f["content"] for f in answer.json()["files"]} if answer.status == 200 else {}
+
     @property
     def pids(self):
         return [process.pid for process in self.processes]
@@ -119,8 +125,8 @@ class Reference:
         assert reply.status == 200, reply
         return reply.json()["sessionId"]
 
-    def create_program(self, agent_code, support_files=None):
-        session = str(uuid.uuid4())
+    def create_program(self, agent_code, support_files=None, session=None):
+        session = session or str(uuid.uuid4())
         reply = self.internal("POST", "/sessions", {"session_id": session, "agent_code": agent_code, "config_yaml": "", "env_vars": {},
                                                     "event_list": [], "support_files": support_files or {}, "workspace_paths": []})
         assert reply.status == 200, reply

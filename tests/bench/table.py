@@ -28,12 +28,13 @@ def ratio(one, other):
     return f"{one / other:.3g} x" if one and other else "-"
 
 
-def show(title, heads, rows, notes=()):
+def show(title, heads, rows, notes=(), left=(0,)):
+    """`left`: columns of words."""
     cells = [heads] + [[shown(cell) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in cells) for i in range(len(heads))]
     print(f"\n{title}")
     for number, row in enumerate(cells):
-        print("  " + "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths))).rstrip())
+        print("  " + "  ".join(c.ljust(w) if i in left else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths))).rstrip())
         if number == 0:
             print("  " + "  ".join("-" * w for w in widths))
     for note in notes:
