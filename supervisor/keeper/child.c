@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -113,6 +114,13 @@ static int end_with_keeper(const struct child *c, pid_t keeper)
     return 0;
 }
 
+/* How much is decided by the kernel, and a container may forbid it: then it starts as the others do. */
+static void give_way(const struct child *c)
+{
+    if (c->nice)
+        (void)setpriority(PRIO_PROCESS, 0, c->nice);
+}
+
 /* Everything else the keeper holds is close-on-exec; the signal mask is inherited and has to be emptied. */
 __attribute__((noreturn)) static void run(const struct child *c, const struct child_user *user, pid_t keeper)
 {
@@ -122,6 +130,7 @@ __attribute__((noreturn)) static void run(const struct child *c, const struct ch
     setpgid(0, 0);
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    give_way(c);
     if (place_sockets(c) < 0 || announce_sockets(c) < 0 || hand_listeners_on(c) < 0 || have_it_forget(c) < 0 ||
         become(c, user) < 0 || end_with_keeper(c, keeper) < 0) {
         (void)fprintf(stderr, "agentsim-keeper: set up %s: %s\n", c->name, strerror(errno));

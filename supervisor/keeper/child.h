@@ -27,6 +27,7 @@ struct child {
     size_t sockets_len;
     const int *inherited; /* nginx: listening sockets of the one before, not ours; its variable NGINX names them */
     size_t inherited_len;
+    int nice;     /* above 0: lets the others run first */
     bool forgets; /* overwrites memory that it frees: credentials pass through it and its libraries */
     int stop_signal;
     int64_t stop_ms;   /* after that long it is killed */

@@ -7,6 +7,8 @@
 #include "shared/base/buf.h"
 #include "shared/base/mem.h"
 
+#define WORKER_NICE 5 /* who compiles can wait a moment, a conversation shows it */
+
 enum path { PATH_LAUNCHER, PATH_SUPERVISOR, PATH_WORKER, PATH__MAX };
 
 static char *program(const struct config *c, const char *name)
@@ -54,6 +56,7 @@ static void add_worker(struct children *all, const char *config_file, const stru
     with_config(worker, config_file);
     with_socket(worker, s, SOCKET_FCGI);
     worker->reload_signal = SIGTERM; /* after the request at hand */
+    worker->nice = WORKER_NICE;
     worker->service_user = worker->socket_is_stdin = worker->forgets = true;
 }
 

@@ -174,6 +174,19 @@ static void who_handles_credentials_overwrites_freed_memory(void **state)
     assert_non_null(strstr(out.data, "glibc.malloc.perturb="));
 }
 
+static void who_is_in_no_hurry_gives_way(void **state)
+{
+    auto_buf struct buf out;
+    struct child c = { .name = "x", .nice = 5 };
+    int status;
+
+    (void)state;
+    buf_init(&out, 4096);
+    run_shell(&c, "nice", &out, &status);
+    assert_int_equal(status, 0);
+    assert_string_equal(out.data, "5\n");
+}
+
 static void a_program_that_is_missing_ends_with_127(void **state)
 {
     struct child c = { .name = "missing", .argv = { "/nonexistent/program" } };
@@ -248,6 +261,7 @@ int main(void)
         cmocka_unit_test(sockets_are_handed_over_by_name),
         cmocka_unit_test(a_fastcgi_socket_becomes_standard_input),
         cmocka_unit_test(who_handles_credentials_overwrites_freed_memory),
+        cmocka_unit_test(who_is_in_no_hurry_gives_way),
         cmocka_unit_test(a_program_that_is_missing_ends_with_127),
         cmocka_unit_test(the_table_has_every_process_in_order),
         cmocka_unit_test(short_memory_leaves_no_table),
