@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import resource
 import select
 import socket
@@ -93,8 +94,6 @@ def closed(s):
 
 
 def sockets_of(parts):
-    import os
-
     return sum(len(os.listdir(f"/proc/{pid}/fd")) for pids in parts.values() for pid in pids)
 
 
@@ -125,6 +124,6 @@ def paced(w, size, seconds):
 
 
 def main():
-    with Stack(**UNLIMITED) as stack:
+    with Stack(AGENT_SIMULATOR_WORKERS="4", **UNLIMITED) as stack:
         idle(stack)
         beside_load(stack)
