@@ -25,7 +25,8 @@ fill() {
 
 # The proxies in front of us, none by default; an address, or a range with its number of bits.
 real_ip() {
-    lines=
+    lines=''
+    rows=''
     rest=$1,
     while [ -n "$rest" ]; do
         proxy=$(echo "${rest%%,*}" | sed 's/^ *//; s/ *$//')
@@ -49,7 +50,9 @@ real_ip() {
             ;;
         esac
         lines="${lines}set_real_ip_from $proxy; "
+        rows="${rows}$proxy 1; "
     done
+    echo "s|@PROXY_ROWS@|${rows:-# TRUSTED_PROXIES: none}|"
     if [ -z "$lines" ]; then
         echo 's|@REAL_IP@|# TRUSTED_PROXIES: none|'
     else

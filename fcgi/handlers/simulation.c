@@ -87,7 +87,8 @@ int session_identify(struct worker *w, const struct request *rq, struct reply *r
 {
     struct err err;
 
-    if (access_actor(w->config, w->supervisor_socket, rq, ret_actor, &err) == 0 && request_session_id(rq, 0, ret_id, &err) == 0)
+    if (access_actor(w->config, w->supervisor_socket, rq, ret_actor, &err) == 0 &&
+        request_session_id(rq, 0, ret_id, &err) == 0)
         return 0;
     reply_err(rp, &err);
     return -1;

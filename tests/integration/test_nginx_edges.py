@@ -72,9 +72,21 @@ def test_only_named_proxies_are_believed(behind_proxies, peer, forwarded, addres
         assert json.loads(ws.recv(timeout=10))["x-real-ip"] == address
 
 
+@pytest.mark.parametrize("peer, said, tls", [
+    ("127.0.0.2", "https", True), ("127.0.0.2", "http", False), ("127.0.0.2", None, False), ("127.0.0.2", "x https", False),
+    ("127.0.0.2", "https, http", False), ("127.0.0.1", "https", False),
+])
+def test_a_named_proxy_tells_that_tls_ends_there(behind_proxies, peer, said, tls):
+    more = {"X_Forwarded_For": "192.0.2.9", **({"X_Forwarded_Proto": said} if said else {})}
+    status, headers, body = ask(behind_proxies.port, "/besser_api/", source=peer, **more)
+    assert (status, body["https"], body["scheme"]) == (200, "on" if tls else "", "https" if tls else "http")
+    assert (headers["Strict-Transport-Security"] is not None) is tls
+
+
 def test_without_named_proxies_nobody_is_believed():
     with Front(tell, tell_socket) as front:
-        assert ask(front.port, "/besser_api/", X_Forwarded_For="192.0.2.9")[2]["address"] == "127.0.0.1"
+        body = ask(front.port, "/besser_api/", X_Forwarded_For="192.0.2.9", X_Forwarded_Proto="https")[2]
+        assert (body["address"], body["https"]) == ("127.0.0.1", "")
         with connect(f"ws://127.0.0.1:{front.port}/besser_api/simulation/s/ws", proxy=None,
                      additional_headers={"X-Forwarded-For": "192.0.2.9"}) as ws:
             assert json.loads(ws.recv(timeout=10))["x-real-ip"] == "127.0.0.1"

@@ -182,9 +182,10 @@ def test_files_for_a_session_user(stack, attacker, sibling, bag):
     """as a session's user outside of every sandbox: list the slots, read the files of siblings, replace programs and settings"""
     slots, launcher = stack.state_dir / "slots", stack.children("agentsim-launcher")[0]
     disks = {who["slot"]: stack.state_dir / "disks" / str(who["slot"]) / str(who["slot"]) for who in (sibling, bag)}
-    lists = [str(p) for p in (slots, stack.state_dir / "disks", stack.runtime_dir / "holders", *disks.values(),
+    lists = [str(p) for p in (slots, stack.state_dir / "disks", stack.state_dir / "signin", stack.runtime_dir / "holders", *disks.values(),
                               *(d.parent for d in disks.values()), f"/proc/{launcher}/root/tmp")]
-    files = [str(disks[sibling["slot"]] / "work" / "agent.py"), str(disks[bag["slot"]] / "work" / "config.yaml")]
+    files = [str(disks[sibling["slot"]] / "work" / "agent.py"), str(disks[bag["slot"]] / "work" / "config.yaml"),
+             str(stack.state_dir / "signin" / "key")]
     assert all(os.path.exists(f"/proc/{launcher}/root{path}") for path in files), "they are there"
     places = [str(p / "x") for p in (stack.state_dir, slots, stack.runtime_dir, stack.bin, stack.dir, stack.dir / "nginx")]
     assert as_session_user(attacker["uid"], lambda: refused(os.listdir, lists, PermissionError) + refused(open, files, PermissionError) +
