@@ -314,7 +314,9 @@ def test_a_worker_killed_at_any_moment_leaves_no_orphan(stack, chance):
 # ---- everything at once ----
 
 def test_a_machine_that_stopped_is_cleaned_before_the_first_start():
-    with Stack(AGENT_SIMULATOR_MAX_SESSIONS="3") as stack:
+    stack = Stack(AGENT_SIMULATOR_MAX_SESSIONS="3")
+    stack.wrapper = ["setpriv", "--bounding-set=-sys_admin"]  # work directories on the disk, where they stay
+    with stack:
         for _ in range(2):
             stack.create(numbers())
         everybody = [stack.keeper.pid, *tree(stack.keeper.pid)]

@@ -190,3 +190,25 @@ def test_files_for_a_session_user(stack, attacker, sibling, bag):
     places = [str(p / "x") for p in (stack.state_dir, slots, stack.runtime_dir, stack.bin, stack.dir, stack.dir / "nginx")]
     assert as_session_user(attacker["uid"], lambda: refused(os.listdir, lists, PermissionError) + refused(open, files, PermissionError) +
                            refused(os.mkdir, places, PermissionError), mounts_of=launcher) == "[]"
+
+
+@stopped_by("a refusal that repeats what it was sent is not logged")
+def test_credentials_in_errors(stack, diagram):
+    """find credentials of requests that went wrong in the log of the service or of nginx"""
+    secret, good = "sk-of-a-request-that-went-wrong", diagram("hello_minimal")
+    requests = [{**good, "credentials": value} for value in ([secret], {"openAiApiKey": [secret]}, {"openAiApiKey": {secret: 1}}, {secret: secret}, secret,
+                                                             {"openAiApiKey": secret + "\n\x1b[2K"}, {"openAiApiKey": secret * 100_000})]
+    requests += [{"credentials": {"openAiApiKey": secret}}, {**good, "model": secret, "credentials": {"openAiApiKey": secret}},
+                 {**good, "model": {}, "credentials": {"openAiApiKey": secret}}, [secret]]
+    seen = set()
+    for body in requests:
+        reply = stack.post("/besser_api/simulation/sessions", body)
+        seen.add(reply.status)
+        if reply.status == 200:
+            stack.end(reply.json()["sessionId"])
+    assert seen & {400, 422} and 500 not in seen, seen
+    stack.request("POST", "/besser_api/simulation/sessions?key=" + secret)
+    for word in ("session", "Authorization", "x"):
+        stack.internal("POST", "/sessions", {"agent_code": secret, word: secret})
+    logs = [stack.log, *(p for p in stack.dir.rglob("*.log") if p.is_file())]
+    assert not [p for p in logs if secret.encode() in p.read_bytes()]
