@@ -77,6 +77,8 @@ static void look_whether_alive(struct browser *b, double now)
     /* Whoever takes nothing or is not read cannot answer a ping either: slow is not dead. */
     if (b->choked || behind)
         b->heard = now;
+    if (!behind)
+        b->took = now; /* there was nothing to take */
     if (now - b->heard > (PINGS + .5) * ping || (behind && now - b->took > STUCK_SECONDS)) {
         log_info("browser of %s: no sign of life for %.0f s", b->who.actor, now - (behind ? b->took : b->heard));
         browser_kill(b);
