@@ -126,7 +126,7 @@ $(B)/obj/%.o: %.c
 install: build ## put programs, console, nginx configuration below PREFIX (/opt/agentsim)
 	@docker/install/install.sh $(B) $(PREFIX)
 
-.PHONY: test test-unit test-integration test-security test-faults test-dropin test-browser test-fixtures test-compiler soak
+.PHONY: test test-unit test-integration test-security test-faults test-dropin test-image test-browser test-fixtures test-compiler soak
 test: ## install, build and run every test
 	@docker/install/packages.sh build run test
 	@docker/install/runtime.sh
@@ -145,6 +145,8 @@ soak: ## the same for hours: thousands of cuts, kills and sessions (root; FAULT_
 	@tests/run.sh soak
 test-browser: ## the console in headless Chromium (root)
 	@tests/run.sh browser
+test-image: ## the steps of docker/Dockerfile in bare Debian roots, then a conversation (root, minutes)
+	@tests/image.sh
 test-dropin: ## the reference's own backend drives the service (root)
 	@tests/run.sh dropin
 test-fixtures: ## compiler fixtures
