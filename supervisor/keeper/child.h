@@ -37,6 +37,7 @@ struct child {
     int64_t started_ms;  /* monotonic */
     int64_t start_at_ms; /* when it does not run: not before */
     bool renewed;        /* was asked to start anew: its end is none of its own */
+    unsigned stopped;    /* looks in a row that found it stopped */
     unsigned crashes;    /* in a row; every two seconds of life make one forgotten */
 };
 

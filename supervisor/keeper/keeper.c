@@ -20,6 +20,7 @@
 #include "shared/base/mem.h"
 #include "shared/base/time.h"
 #include "supervisor/keeper/children.h"
+#include "supervisor/keeper/stopped.h"
 #include "supervisor/keeper/front.h"
 #include "supervisor/keeper/origins.h"
 
@@ -34,7 +35,7 @@ struct keeper {
     struct children children;
     struct front front;
     ev_signal ended, hangup, upgrade, stop[2];
-    ev_timer restart, patience;
+    ev_timer restart, patience, look;
     bool stopping;
     int pid_file;
 };
@@ -176,6 +177,25 @@ static void on_ended(struct ev_loop *loop, ev_signal *w, int events)
         start_due(k);
 }
 
+/* What is there and does nothing would be missed by nobody but its users. */
+static void on_look(struct ev_loop *loop, ev_timer *w, int events)
+{
+    struct keeper *k = w->data;
+    size_t i;
+
+    (void)loop, (void)events;
+    for (i = 0; !k->stopping && i < k->children.len; i++) {
+        struct child *c = &k->children.items[i];
+
+        c->stopped = c->pid && stopped_now(c->pid) ? c->stopped + 1 : 0;
+        if (c->stopped < STOPPED_LOOKS_MOST)
+            continue;
+        log_error("%s, process %d, was stopped and is killed", c->name, (int)c->pid);
+        (void)kill(-c->pid, SIGKILL); /* its end is reported by SIGCHLD */
+        c->stopped = 0;
+    }
+}
+
 static void on_hangup(struct ev_loop *loop, ev_signal *w, int events)
 {
     struct keeper *k = w->data;
@@ -257,6 +277,9 @@ static void watch(struct keeper *k)
     ev_signal_init(&k->upgrade, on_upgrade, SIGUSR2);
     ev_timer_init(&k->restart, on_restart, 0., 0.);
     ev_timer_init(&k->patience, on_patience, 0., 0.);
+    ev_timer_init(&k->look, on_look, STOPPED_LOOK_S, STOPPED_LOOK_S);
+    k->look.data = k;
+    ev_timer_start(k->loop, &k->look);
     k->ended.data = k->hangup.data = k->upgrade.data = k->restart.data = k->patience.data = k;
     ev_signal_start(k->loop, &k->ended);
     ev_signal_start(k->loop, &k->hangup);

@@ -203,6 +203,29 @@ def test_a_killed_launcher_ends_its_sessions_cleanly(stack, diagram):
     stack.end(second)
 
 
+def test_who_is_stopped_is_replaced_and_clients_get_answers_meanwhile(stack, diagram):
+    session = stack.create(diagram("talk_ticket_machine"))
+    talk = stack.talk(session)
+    assert talk.reply() == "Tickets here. Where to?"
+    workers, supervisor = stack.children("agentsim-fcgi"), stack.children("agentsim-supervisor")[0]
+    for pid in workers[:1] + [supervisor]:
+        os.kill(pid, signal.SIGSTOP)
+    assert stack.get("/health").status in (200, 502)  # the other worker, or the end of the stopped one
+    assert stack.state(session).status in (200, 502, 503)
+    wait_until(lambda: workers[0] not in stack.children("agentsim-fcgi") and supervisor not in stack.children("agentsim-supervisor"),
+               30, "they are killed")
+    exit_code_of(talk.ws)
+    wait_until(lambda: stack.state(session).status == 200, 30, "the session is found again")
+    with stack.talk(session, received=len(talk.frames)) as again:
+        again.say("Delft")
+        assert again.reply() == "Single or return?"
+    launcher = stack.children("agentsim-launcher")[0]
+    os.kill(launcher, signal.SIGSTOP)
+    wait_until(lambda: launcher not in stack.children("agentsim-launcher"), 30, "the launcher is replaced, too")
+    stack.assert_clean()  # its sessions end with it
+    wait_until(lambda: stack.sandbox() == "ok", 60, "the sandbox is available again")
+
+
 def test_lifetime_ends_a_session():
     with Stack(AGENT_SIMULATOR_SESSION_LIFETIME_SECONDS="5") as short:
         session = short.create_program("import time\ntime.sleep(1000)\n")
