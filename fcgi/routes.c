@@ -24,6 +24,8 @@ const struct route routes[] = {
     { METHOD_GET, SURFACE_PUBLIC, GITHUB "/status", handle_github_status, 0, "who is signed in" },
     { METHOD_POST, SURFACE_PUBLIC, GITHUB "/logout", handle_github_logout, 0, "sign out" },
     { METHOD_POST, SURFACE_PUBLIC, "/besser_api/export-buml", handle_export_buml, BODY, "a diagram as B-UML Python" },
+    { METHOD_POST, SURFACE_PUBLIC, "/besser_api/export-project-as-buml", handle_export_project, BODY,
+      "a project as B-UML Python" },
 
     { METHOD_GET, SURFACE_INTERNAL, "/health", handle_internal_health, 0, "state of the service" },
     { METHOD_GET, SURFACE_INTERNAL, "/healthz", handle_healthz, 0, "is a worker alive" },

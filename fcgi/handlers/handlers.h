@@ -29,6 +29,7 @@ void handle_github_callback(struct worker *w, struct request *rq, struct reply *
 void handle_github_status(struct worker *w, struct request *rq, struct reply *rp);
 void handle_github_logout(struct worker *w, struct request *rq, struct reply *rp);
 void handle_export_buml(struct worker *w, struct request *rq, struct reply *rp);
+void handle_export_project(struct worker *w, struct request *rq, struct reply *rp);
 
 /* internal */
 void handle_internal_create(struct worker *w, struct request *rq, struct reply *rp);

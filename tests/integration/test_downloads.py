@@ -181,3 +181,22 @@ def test_a_diagram_is_exported_as_python(worker):
 def test_what_is_not_exported(worker, members, status, named):
     answered, _headers, answer = post(worker, "/besser_api/export-buml", **members)
     assert answered == status and named in answer.decode()
+
+
+def project(**diagrams):
+    return {"id": "p", "type": "Project", "createdAt": "2024-01-01", "name": "Mine", "diagrams": diagrams}
+
+
+def test_a_project_of_agents_is_exported(worker):
+    agents = [{"title": "One", "model": drawn()}, {"title": "Two", "model": drawn("hi")}]
+    body = json.dumps(project(AgentDiagram=agents, ClassDiagram=[{"title": "c", "model": {"elements": {}}}])).encode()
+    status, headers, answer, _ended = ask(worker.path, "POST", "/besser_api/export-project-as-buml", body)
+    assert status == 200 and "project.py" in {k.lower(): v for k, v in headers.items()}["content-disposition"]
+    compile(answer, "project.py", "exec")
+    assert b"models=[agent_1, agent_2]" in answer
+
+
+def test_a_project_of_other_diagrams_is_refused_by_name(worker):
+    body = json.dumps(project(ClassDiagram=[{"title": "c", "model": {"elements": {"x": {}}}}])).encode()
+    status, _headers, answer, _ended = ask(worker.path, "POST", "/besser_api/export-project-as-buml", body)
+    assert status == 400 and b"ClassDiagram" in answer
