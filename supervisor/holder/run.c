@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 
 #define LISTEN_FD 3
 #define LIFE_FD 4
+#define OTHER_FILES 512
 
 static int load_config(struct config *config, struct err *err)
 {
@@ -77,10 +79,23 @@ static uid_t service_uid(const struct config *config)
     return pw ? pw->pw_uid : 0; /* without the user only root may connect */
 }
 
+/* A connection of the proxy takes two descriptors. Agents get a limit of their own. */
+static void raise_files(const struct config *c)
+{
+    rlim_t wanted = (rlim_t)c->egress_connections * 2 + OTHER_FILES;
+    struct rlimit l;
+
+    if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur >= wanted)
+        return;
+    l.rlim_cur = wanted < l.rlim_max ? wanted : l.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &l); /* the proxy makes do with what there is */
+}
+
 static int set_up(struct holder *h, const struct holder_args *args, struct err *err)
 {
     if (load_config(&h->config, err) < 0)
         return -1;
+    raise_files(&h->config);
     h->slot = args->slot;
     if (id_parse(args->session, &h->id) < 0)
         return err_set(err, ERR_INTERNAL, 0, "no session id: %s", args->session);

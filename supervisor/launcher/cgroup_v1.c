@@ -8,6 +8,10 @@
 #define PERIOD_US 100000
 #define LEAST_QUOTA_US 1000 /* the kernel's own */
 
+/* What lies in sockets is counted by itself here, and by default not at all: one agent could fill what all sockets of
+ * the machine have together. Version 2 counts it as memory. */
+#define SOCKETS_BYTES ((long long)64 << 20)
+
 static int v1_open(const char *root, const char *dir, unsigned *controllers)
 {
     char parent[CGROUP_FILE_MAX];
@@ -39,6 +43,8 @@ static size_t v1_limits(struct cgroup_limit out[CGROUP_LIMITS_MAX], const struct
         /* memory and swap together: the kernel wants it last, it may not be less than memory */
         out[n] = (struct cgroup_limit){ CGROUP_MEMORY, "memory.memsw.limit_in_bytes", "", true };
         (void)snprintf(out[n++].value, sizeof(out->value), "%lld", bytes);
+        out[n] = (struct cgroup_limit){ CGROUP_MEMORY, "memory.kmem.tcp.limit_in_bytes", "", true };
+        (void)snprintf(out[n++].value, sizeof(out->value), "%lld", bytes < SOCKETS_BYTES ? bytes : SOCKETS_BYTES);
     }
     if (controllers & CGROUP_PIDS) {
         out[n] = (struct cgroup_limit){ CGROUP_PIDS, "pids.max", "", false };

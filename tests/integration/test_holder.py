@@ -838,6 +838,13 @@ def self_test(**settings):
                           timeout=60, check=False)
 
 
+def test_a_holder_has_descriptors_for_its_proxys_connections():
+    with Slots(UID, wrapper=["prlimit", "--nofile=1024:4096"], AGENT_SIMULATOR_EGRESS_CONNECTIONS="1024") as slots:
+        limits = pathlib.Path(f"/proc/{slots.start(0).pid}/limits").read_text()
+        assert next(line.split()[3:5] for line in limits.splitlines() if "open files" in line) == ["2560", "4096"]
+        slots.stop(0)
+
+
 def test_the_self_test_says_ok():
     done = self_test()
     assert (done.returncode, done.stdout) == (0, "sandbox OK\n"), done

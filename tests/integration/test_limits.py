@@ -1,4 +1,5 @@
 """What bounds a session, and that its neighbours go on meanwhile: memory, processes, processor, files."""
+import contextlib
 import json
 import os
 import pathlib
@@ -132,6 +133,46 @@ def test_processor_time_ends_with_its_reason_and_is_throttled(pair):
     with neighbour.watched("a busy loop"):
         agent.tell("while True: pass")
         assert agent.end(60)[0] == "cpu"
+
+
+SOCKETS = {
+    "tcp": "def pair():\n"
+           "    c = socket.create_connection(server.getsockname()); return c, server.accept()[0]\n",
+    "udp": "def pair():\n"
+           "    a = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); a.bind(('127.0.0.1', 0))\n"
+           "    a.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 30)\n"
+           "    c = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); c.connect(a.getsockname()); return c, a\n",
+    "unix": "def pair():\n"
+            "    c, a = socket.socketpair(); c.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 30); return c, a\n",
+}
+FILL = ("import socket\nserver = socket.create_server(('127.0.0.1', 0), backlog=1000)\n%s"
+        "kept = []\n"
+        "try:\n"
+        "    while True:\n"
+        "        kept.append(pair()); kept[-1][0].setblocking(False)\n"
+        "        try:\n"
+        "            for i in range(400): kept[-1][0].send(bytes(50_000))\n"
+        "        except (BlockingIOError, OSError): pass\n"
+        "except OSError as error:\n"
+        "    out = error.errno\n")
+
+
+def in_sockets():
+    """Bytes that the sockets of the machine hold."""
+    text = pathlib.Path("/proc/net/sockstat").read_text()
+    return sum(int(line.split()[-1]) for line in text.splitlines() if line.startswith(("TCP:", "UDP:"))) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.parametrize("kind", SOCKETS)
+def test_what_lies_in_sockets_is_bounded_too(pair, kind):
+    """The kernel counts it apart from memory, and has one limit for all sockets of the machine."""
+    agent, neighbour = pair
+    before = in_sockets()
+    with neighbour.watched(f"a flood into {kind} sockets"):
+        agent.tell(FILL % SOCKETS[kind])
+        with contextlib.suppress(ConnectionClosed):  # where it is counted as memory, it may end so
+            assert agent.answer(120) == "24", "it goes on until it has no more descriptors"
+        assert in_sockets() - before < MEMORY_MB << 20
 
 
 @pytest.mark.parametrize("what", ["os.write(1, b'a line of output' * 3 + b'\\n' * 1000)", "os.write(1, b'A' * 65536)", "os.write(1, b'\\n' * 65536)"],
