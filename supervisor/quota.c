@@ -25,6 +25,8 @@ struct quota {
     size_t buckets_len;
     struct list by_age;
     size_t actors;
+    void (*counted)(void *owner, const char *actor, int64_t now_ms);
+    void *owner;
 };
 
 struct quota *quota_new(const struct quota_rule *rule)
@@ -193,6 +195,12 @@ static int refuse(const struct quota *q, const struct actor *a, int64_t now_ms, 
     return -1;
 }
 
+void quota_tell(struct quota *q, void (*counted)(void *owner, const char *actor, int64_t now_ms), void *owner)
+{
+    q->counted = counted;
+    q->owner = owner;
+}
+
 int quota_hit(struct quota *q, const char *actor, int64_t now_ms, struct err *err)
 {
     uint64_t hash = hash_text(&q->key, actor);
@@ -214,5 +222,7 @@ int quota_hit(struct quota *q, const char *actor, int64_t now_ms, struct err *er
     }
     a->hits[(a->first + a->count++) % a->cap] = now_ms;
     list_append(&q->by_age, &a->age);
+    if (q->counted)
+        q->counted(q->owner, actor, now_ms);
     return 0;
 }

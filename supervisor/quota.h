@@ -29,6 +29,9 @@ void quota_change(struct quota *q, const struct quota_rule *rule);
  * the next would pass in err->wait (such a knock is not counted), or out of memory, which refuses as well. */
 int quota_hit(struct quota *q, const char *actor, int64_t now_ms, struct err *err);
 
+/* Is told of every knock that is counted from now on. */
+void quota_tell(struct quota *q, void (*counted)(void *owner, const char *actor, int64_t now_ms), void *owner);
+
 size_t quota_actors(const struct quota *q); /* known ones */
 
 #endif

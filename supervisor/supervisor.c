@@ -197,6 +197,11 @@ static int open_doors(struct supervisor *sv, struct err *err)
     return sv->ws ? 0 : -1;
 }
 
+static void on_counted(void *owner, const char *actor, int64_t now_ms)
+{
+    quota_log_add(owner, actor, now_ms);
+}
+
 static int start(struct supervisor *sv, struct err *err)
 {
     struct quota_rule rule = rate_rule(sv->config);
@@ -207,6 +212,8 @@ static int start(struct supervisor *sv, struct err *err)
     sv->quota = quota_new(&rule);
     if (!sv->quota)
         return err_nomem(err);
+    quota_log_open(&sv->rates, sv->config->runtime_dir, rule.window_ms, sv->quota, time_mono_ms());
+    quota_tell(sv->quota, on_counted, &sv->rates);
     if (signin_desk_open(&sv->signins, sv->loop, sv->config, err) < 0 ||
         sessions_init(&sv->sessions, sv->loop, sv->config, err) < 0 || open_doors(sv, err) < 0)
         return -1;
@@ -229,6 +236,8 @@ static void release(struct supervisor *sv)
     sessions_release(&sv->sessions);
     signin_desk_release(&sv->signins);
     quota_free(sv->quota);
+    if (sv->quota)
+        quota_log_close(&sv->rates);
     ev_timer_stop(sv->loop, &sv->drain);
     ev_timer_stop(sv->loop, &sv->settle);
     for (i = 0; i < ARRAY_LEN(sv->stop); i++)

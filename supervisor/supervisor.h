@@ -9,6 +9,7 @@
 #include "shared/base/err.h"
 #include "shared/config/config.h"
 #include "supervisor/quota.h"
+#include "supervisor/quota_log.h"
 #include "supervisor/rpc_server.h"
 #include "supervisor/sessions.h"
 #include "supervisor/signin_desk.h"
@@ -22,6 +23,7 @@ struct supervisor {
     int64_t started_ms;      /* monotonic */
     struct sessions sessions;
     struct quota *quota;
+    struct quota_log rates;
     struct signin_desk signins;
     struct rpc_server rpc;
     struct ws_server *ws;

@@ -48,6 +48,7 @@ int keeper_make_directories(const struct config *c, const struct child_user *use
     } rows[] = {
         { c->runtime_dir, "", 0755, 0, 0 },
         { c->runtime_dir, "/holders", 0710, 0, user->gid },
+        { c->runtime_dir, "/rates", 0700, user->uid, user->gid },
         { c->state_dir, "", 0755, 0, 0 },
         { c->state_dir, "/slots", 0711, 0, 0 },
         { c->state_dir, "/signin", 0700, user->uid, user->gid },

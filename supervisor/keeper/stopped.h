@@ -6,9 +6,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define STOPPED_LOOK_S 5.    /* between two looks */
-#define STOPPED_LOOKS_MOST 2 /* in a row: then it is killed and starts anew, so 5 to 10 seconds after it was stopped \
-                              */
+#define STOPPED_LOOK_S 5. /* between two looks */
+#define STOPPED_LOOKS_MOST \
+    2 /* in a row: then it is killed and starts anew, so 5 to 10 seconds after it was stopped \
+       */
 
 bool stopped_now(pid_t pid);
 

@@ -537,6 +537,26 @@ def test_a_full_service_goes_on_after_a_kill_without_a_free_place_to_test_in():
         assert asking[0].answer()[0] == rig_module.CREATED
 
 
+def test_who_knocked_how_often_is_known_after_a_kill():
+    with Rig(RATE_LIMIT_MAX_REQUESTS="3", RATE_LIMIT_WINDOW_SECONDS="600") as rig:
+        knock = text(ME) + u32(rig_module.RATE)
+        for n in range(3):
+            if n:
+                rig.kill()
+                rig.start()
+            rig.ask(rig_module.ADMIT, knock, rig_module.OK)
+        rig.kill()
+        rig.start()
+        refused = failure(rig, rig_module.ADMIT, knock)
+        assert refused.kind == rig_module.LIMIT and 500 < refused.wait <= 600
+        rig.ask(rig_module.ADMIT, text("ip:192.0.2.9") + u32(rig_module.RATE), rig_module.OK)
+        rig.kill()
+        (rig.dir / "rates" / "now").write_bytes(b"boot of another machine\n1 " + ME.encode() + b"\n")  # or any other bytes
+        (rig.dir / "rates" / "before").write_bytes(os.urandom(5000))
+        rig.start()
+        rig.ask(rig_module.ADMIT, knock, rig_module.OK)
+
+
 def test_what_cannot_be_found_again_is_stopped():
     with Rig() as rig:
         lost, liar, silent = [rig.ready() for _ in range(3)]
