@@ -123,6 +123,20 @@ def test_a_reload_changes_the_limit_without_a_pause_and_keeps_conversations(stac
     stack.end(session)
 
 
+def test_a_reload_lets_other_pages_read_the_errors_of_nginx_too(stack):
+    def origin_allowed(path):
+        return stack.get(path, headers={"Origin": "https://new.example"}).headers["Access-Control-Allow-Origin"]
+
+    assert origin_allowed("/nothing") is None and origin_allowed("/besser_api/") is None
+    stack.set_file("rate_limit_max_requests: 1000\ncors_origins: https://new.example\n")
+    assert agentsim(stack, "reload").returncode == 0
+    for path in ("/nothing", "/besser_api/"):
+        wait_until(lambda path=path: origin_allowed(path) == "https://new.example", 20, f"{path} says so")
+    stack.set_file("rate_limit_max_requests: 1000\n")
+    assert agentsim(stack, "reload").returncode == 0
+    wait_until(lambda: origin_allowed("/nothing") is None, 20, "not any more")
+
+
 def test_a_drained_service_takes_no_sessions_and_waits_for_the_last(stack):
     session = stack.create(GREETER)
     drain = subprocess.Popen([BUILD / "bin" / "agentsim", "drain", "--timeout", "60"], env=stack.env, cwd=ROOT,

@@ -475,6 +475,19 @@ def test_a_key_of_ones_own_and_the_console_as_the_way_back(github):
         check_logs(own, github)
 
 
+def test_a_reload_switches_the_sign_in_on(github):
+    with Stack(**settings(github, AGENT_SIMULATOR_REQUIRE_AUTH=None, GITHUB_CLIENT_ID=None), file="require_auth: false\n") as stack:
+        assert limits(stack).status == 200
+        stack.set_file(f"require_auth: true\ngithub_client_id: {CLIENT_ID}\n")
+        os.kill(stack.keeper.pid, signal.SIGHUP)
+        wait_until(lambda: limits(stack).status == 401 and stack.get(AUTH + "/login").status == 307, 20, "a sign-in is needed")
+        wait_until(lambda: closed(stack, uuid.uuid4(), githubSession="")[1] == 4401, 20, "on the socket too")
+        wait_until(lambda: [stack.get(AUTH + "/login").status for _ in range(4 * WORKERS)] == [307] * 4 * WORKERS, 20, "all workers know")
+        session = Browser(stack).sign_in(github)
+        assert limits(stack, session).status == 200
+        assert closed(stack, uuid.uuid4(), githubSession=session)[1] == 4404
+
+
 def test_a_github_that_is_not_there_or_cannot_prove_itself(github, tmp_path):
     key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
