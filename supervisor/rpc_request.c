@@ -8,29 +8,28 @@
 
 static const struct {
     enum rpc_type type;
-    bool id;
     unsigned hashes;
-    bool actor, has_flags;
     uint32_t flags; /* known ones */
-    bool user;      /* login and avatar */
+    bool id, actor, has_flags;
+    bool user; /* login and avatar */
 } kinds[] = {
-    { RPC_ADMIT, false, 0, true, true, RPC_ADMIT_RATE | RPC_ADMIT_CAP, false },
-    { RPC_CREATE, true, 0, true, true, RPC_CREATE_INTERNAL | RPC_CREATE_MAY_WAIT, false },
-    { RPC_QUEUE, true, 0, true, true, 63, false },
-    { RPC_INFO, true, 0, true, false, 0, false },
-    { RPC_OPEN, true, 0, true, false, 0, false },
-    { RPC_END, true, 0, true, false, 0, false },
-    { RPC_HEALTH, false, 0, false, false, 0, false },
-    { RPC_LIST, false, 0, false, false, 0, false },
-    { RPC_SIGNIN_BEGIN, false, 2, true, false, 0, false },
-    { RPC_SIGNIN_TAKE, false, 2, false, false, 0, false },
-    { RPC_SIGNIN_MAKE, false, 2, false, false, 0, true },
-    { RPC_SIGNIN_GIVE_UP, false, 1, false, false, 0, false },
-    { RPC_SIGNIN_SHOW, false, 1, false, false, 0, false },
-    { RPC_SIGNIN_END, false, 1, false, false, 0, false },
-    { RPC_METRICS, false, 0, false, false, 0, false },
-    { RPC_DRAIN, false, 0, false, true, RPC_DRAIN_ON, false },
-    { RPC_RELOAD, false, 0, false, false, 0, false },
+    { RPC_ADMIT, 0, RPC_ADMIT_RATE | RPC_ADMIT_CAP, false, true, true, false },
+    { RPC_CREATE, 0, RPC_CREATE_INTERNAL | RPC_CREATE_MAY_WAIT, true, true, true, false },
+    { RPC_QUEUE, 0, 63, true, true, true, false },
+    { RPC_INFO, 0, 0, true, true, false, false },
+    { RPC_OPEN, 0, 0, true, true, false, false },
+    { RPC_END, 0, 0, true, true, false, false },
+    { RPC_HEALTH, 0, 0, false, false, false, false },
+    { RPC_LIST, 0, 0, false, false, false, false },
+    { RPC_SIGNIN_BEGIN, 2, 0, false, true, false, false },
+    { RPC_SIGNIN_TAKE, 2, 0, false, false, false, false },
+    { RPC_SIGNIN_MAKE, 2, 0, false, false, false, true },
+    { RPC_SIGNIN_GIVE_UP, 1, 0, false, false, false, false },
+    { RPC_SIGNIN_SHOW, 1, 0, false, false, false, false },
+    { RPC_SIGNIN_END, 1, 0, false, false, false, false },
+    { RPC_METRICS, 0, 0, false, false, false, false },
+    { RPC_DRAIN, 0, RPC_DRAIN_ON, false, false, true, false },
+    { RPC_RELOAD, 0, 0, false, false, false, false },
 };
 
 static void get_hash(struct wire_in *in, struct signin_hash *ret)

@@ -10,8 +10,8 @@
 #define MINUTE INT64_C(60000)
 
 const struct signins_rule signins_usual = {
-    .state_ms = 10 * MINUTE,
-    .session_ms = 24 * 60 * MINUTE,
+    .state_ms = MINUTE * 10,
+    .session_ms = MINUTE * 60 * 24,
     .talk_ms = 30000, /* longer than a worker talks to GitHub; for one that died meanwhile */
     .states = 4096,
     .states_per_actor = 16,
@@ -24,7 +24,7 @@ struct pending { /* a state, or a talk about one */
     struct list age;
     struct signin_hash state, browser;
     int64_t expires_ms;
-    char actor[];
+    char *actor; /* in the same block */
 };
 
 struct signins {
@@ -148,9 +148,9 @@ static void make_room_for_state(struct signins *s, const char *actor)
         if (!n++)
             oldest = pending_at(l);
     }
-    if (n >= s->rule.states_per_actor)
+    if (oldest && n >= s->rule.states_per_actor)
         drop_state(s, oldest);
-    if (s->states_len >= s->rule.states)
+    if (!list_empty(&s->states) && s->states_len >= s->rule.states)
         drop_state(s, pending_at(s->states.next));
 }
 
@@ -165,7 +165,7 @@ static int add_state(struct signins *s, const struct signin_hash *state, const s
     p->state = *state;
     p->browser = *browser;
     p->expires_ms = expires_ms;
-    memcpy(p->actor, actor, len);
+    p->actor = memcpy(p + 1, actor, len);
     make_room_for_state(s, actor);
     list_init(&p->age);
     list_append(&s->states, &p->age);
@@ -234,9 +234,9 @@ static void make_room_for_session(struct signins *s, const char *login)
         if (!n++)
             oldest = session_at(l);
     }
-    if (n >= s->rule.sessions_per_user)
+    if (oldest && n >= s->rule.sessions_per_user)
         drop_session(s, oldest);
-    if (s->sessions_len >= s->rule.sessions)
+    if (!list_empty(&s->sessions) && s->sessions_len >= s->rule.sessions)
         drop_session(s, session_at(s->sessions.next));
 }
 
@@ -333,6 +333,7 @@ static void get_hash(struct wire_in *in, struct signin_hash *ret)
     size_t len;
     const void *bytes = wire_get_bytes(in, SIGNIN_HASH, &len);
 
+    *ret = (struct signin_hash){ { 0 } };
     if (in->bad || len != SIGNIN_HASH)
         in->bad = true;
     else
