@@ -11,6 +11,7 @@ import pytest
 
 from tests.compiler import compare, harness
 from tests.compiler.request_view import View
+from tests.compiler.test_programs import check_files
 from tests.support import random_diagram, random_text
 
 BUILTINS = [
@@ -38,6 +39,7 @@ def with_condition(request, source):
 def dump(request, dumper, folder):
     run = harness.generate(request, folder)
     assert run.status == harness.OK, run.said
+    check_files(harness.files_of(folder), request)
     described = dumper.dump(folder)
     assert "error" not in described, described
     return described
