@@ -1,9 +1,11 @@
 #include "fcgi/handlers/handlers.h"
 #include "shared/base/mem.h"
+#include "shared/buml/read.h"
 
 #define SIMULATION "/besser_api/simulation"
 #define GITHUB "/besser_api/github/auth"
 #define BODY REQUEST_BODY_MAX
+#define UPLOAD (BUML_UPLOAD_MAX + (64u << 10)) /* with what stands around the file */
 
 const struct route routes[] = {
     { METHOD_GET, SURFACE_PUBLIC, "/health", handle_health, 0, "liveness" },
@@ -18,6 +20,9 @@ const struct route routes[] = {
     { METHOD_GET, SURFACE_PUBLIC, SIMULATION "/sessions/{id}/archive", handle_archive, 0, "all files of a session" },
     { METHOD_GET, SURFACE_PUBLIC, SIMULATION "/sessions/{id}/transcript", handle_transcript, 0, "what was said" },
     { METHOD_POST, SURFACE_PUBLIC, "/besser_api/generate-output", handle_generate, BODY, "the program of a diagram" },
+    { METHOD_POST, SURFACE_PUBLIC, "/besser_api/get-json-model", handle_import, UPLOAD, "a Python file as a diagram" },
+    { METHOD_POST, SURFACE_PUBLIC, "/besser_api/get-project-json-model", handle_import_project, UPLOAD,
+      "a Python file as a project" },
     { METHOD_POST, SURFACE_PUBLIC, "/besser_api/validate-diagram", handle_validate_diagram, BODY, "check a diagram" },
     { METHOD_GET, SURFACE_PUBLIC, GITHUB "/login", handle_github_login, 0, "sign in with GitHub" },
     { METHOD_GET, SURFACE_PUBLIC, GITHUB "/callback", handle_github_callback, 0, "where GitHub sends the browser" },

@@ -24,6 +24,8 @@ void handle_transcript(struct worker *w, struct request *rq, struct reply *rp);
 void handle_archive(struct worker *w, struct request *rq, struct reply *rp);
 void handle_generate(struct worker *w, struct request *rq, struct reply *rp);
 void handle_validate_diagram(struct worker *w, struct request *rq, struct reply *rp);
+void handle_import(struct worker *w, struct request *rq, struct reply *rp);
+void handle_import_project(struct worker *w, struct request *rq, struct reply *rp);
 void handle_github_login(struct worker *w, struct request *rq, struct reply *rp);
 void handle_github_callback(struct worker *w, struct request *rq, struct reply *rp);
 void handle_github_status(struct worker *w, struct request *rq, struct reply *rp);

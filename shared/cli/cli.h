@@ -50,6 +50,10 @@ void cli_print_help(const struct cli_command *c, FILE *out);
  * *ret_status is the exit status. */
 cJSON *cli_read_request(const char *path, bool want_title, int *ret_status);
 
+/* The file's bytes ("-" = standard input) behind what text holds, up to its ceiling. -1: err names the path. */
+struct buf;
+int cli_read_file(const char *path, struct buf *text, struct err *err);
+
 /* Path of another of our programs: beside this one, else below the installed prefix. Caller frees; NULL out of memory.
  */
 char *cli_program_path(const char *name);
@@ -64,7 +68,7 @@ int cli_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 
 struct buf;
 void cli_add_plain(struct buf *out, const char *s, size_t len, bool keep_lines);
 
-extern const struct cli_command cli_generate, cli_validate, cli_inspect, cli_export, cli_chat, cli_config, cli_doctor,
-    cli_status, cli_sessions, cli_kill, cli_drain, cli_reload, cli_test;
+extern const struct cli_command cli_generate, cli_validate, cli_inspect, cli_export, cli_import, cli_chat, cli_config,
+    cli_doctor, cli_status, cli_sessions, cli_kill, cli_drain, cli_reload, cli_test;
 
 #endif

@@ -5,8 +5,8 @@
 #include "shared/base/mem.h"
 
 static const struct cli_command *const commands[] = {
-    &cli_generate, &cli_validate, &cli_inspect,  &cli_export, &cli_chat,  &cli_test,   &cli_doctor,
-    &cli_config,   &cli_status,   &cli_sessions, &cli_kill,   &cli_drain, &cli_reload,
+    &cli_generate, &cli_validate, &cli_inspect, &cli_export,   &cli_import, &cli_chat,  &cli_test,
+    &cli_doctor,   &cli_config,   &cli_status,  &cli_sessions, &cli_kill,   &cli_drain, &cli_reload,
 };
 
 static const struct cli_command *find(const char *name)

@@ -12,7 +12,7 @@
 #include "shared/base/str.h"
 #include "shared/json/json.h"
 
-static int read_all(const char *path, struct buf *text, struct err *err)
+int cli_read_file(const char *path, struct buf *text, struct err *err)
 {
     auto_fd int fd = -1;
     bool from_input = strcmp(path, "-") == 0;
@@ -71,7 +71,7 @@ cJSON *cli_read_request(const char *path, bool want_title, int *ret_status)
     cJSON *request;
 
     buf_init(&text, CLI_DIAGRAM_MAX);
-    if (read_all(path, &text, &err) < 0) {
+    if (cli_read_file(path, &text, &err) < 0) {
         *ret_status = cli_fail(CLI_USAGE, "%s", err.msg);
         return NULL;
     }
