@@ -10,6 +10,7 @@
 #include "shared/diagram/text.h"
 #include "shared/gui/gui.h"
 #include "shared/gui/read.h"
+#include "shared/gui/write.h"
 
 /* ---- while the file is followed -----------------------------------------------------------------------------------
  */
@@ -412,6 +413,7 @@ int buml_gui_design(struct reader *r, const char *gui_id, const struct thing *mo
 {
     struct making k = { .r = r, .gui_id = gui_id };
     struct gui_object *tree;
+    int rc;
 
     if (!is_gui_object(model) || strcmp(model->name, "GUIModel") != 0)
         return buml_warn(r, model->node, "GUI \"%s\": its model is %s, not a GUIModel; the GUI has no design",
@@ -420,7 +422,7 @@ int buml_gui_design(struct reader *r, const char *gui_id, const struct thing *mo
     tree = make(&k, model, 0);
     if (!tree)
         return r->err->kind ? -1 : 0;
-    (void)ret;
+    rc = gui_write(tree, ret, r->err);
     gui_object_free(tree);
-    return buml_warn(r, model->node, "GUI \"%s\": its design is left out", SHOWN(gui_id));
+    return rc;
 }

@@ -10,6 +10,7 @@
 
 #include "shared/base/buf.h"
 #include "shared/diagram/provider.h"
+#include "shared/gui/module.h"
 
 static void text(struct buf *b, const char *key, const char *s)
 {
@@ -30,10 +31,43 @@ static void texts(struct buf *b, const char *key, const struct str_list *l)
     buf_add_char(b, ']');
 }
 
+/* Members in the order of their names: files name them so. */
+static void sorted_value(struct buf *b, const struct value *v)
+{
+    size_t i, k;
+
+    if (v->kind != VALUE_OBJECT && v->kind != VALUE_ARRAY) {
+        value_write(v, 0, b);
+        return;
+    }
+    buf_add_char(b, v->kind == VALUE_OBJECT ? '{' : '[');
+    for (i = 0; i < v->len; i++) {
+        size_t next = i;
+
+        if (v->kind == VALUE_OBJECT) {
+            for (next = 0; next < v->len; next++) { /* the i-th name */
+                size_t before = 0;
+
+                for (k = 0; k < v->len; k++)
+                    before += strcmp(v->keys[k], v->keys[next]) < 0;
+                if (before == i)
+                    break;
+            }
+            if (next == v->len)
+                continue;
+            buf_add_json_str(b, v->keys[next], strlen(v->keys[next]));
+            buf_add_char(b, ':');
+        }
+        sorted_value(b, &v->items[next]);
+        buf_add_char(b, ',');
+    }
+    buf_add_char(b, v->kind == VALUE_OBJECT ? '}' : ']');
+}
+
 static void value(struct buf *b, const char *key, const struct value *v)
 {
     buf_add_fmt(b, " %s=", key);
-    value_write(v, 0, b);
+    sorted_value(b, v);
 }
 
 #define INT(member) buf_add_fmt(b, " " #member "=%lld", (long long)p->member)
@@ -94,7 +128,8 @@ static void dump_guis(const struct model *m, struct buf *b)
         const struct gui *p = &m->guis[i];
 
         buf_add_str(b, "gui");
-        TEXT(gui_id), TEXT(width), BOOL(persist), BOOL(is_form), value(b, "design", &p->design);
+        TEXT(gui_id), TEXT(width), BOOL(persist), BOOL(is_form), buf_add_str(b, " design=");
+        assert_int_equal(gui_builder_text(p, "design", b, NULL), 0);
         buf_add_char(b, '\n');
     }
 }
@@ -121,7 +156,9 @@ static void dump_transition(const struct transition *p, struct buf *b)
     size_t i;
 
     buf_add_str(b, "  transition");
-    INT(kind), INT(target), INT(intent), TEXT(intent_name), TEXT(variable), INT(op);
+    INT(kind), INT(target), INT(intent), TEXT(variable), INT(op);
+    if (p->kind == TRANSITION_INTENT && p->intent == MODEL_NONE)
+        TEXT(intent_name);
     value(b, "target_value", &p->target_value), texts(b, "types", &p->file_types), TEXT(form_id);
     INT(event), TEXT(gui_id);
     for (i = 0; i < p->conditions_len; i++)
