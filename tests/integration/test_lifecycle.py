@@ -226,14 +226,33 @@ def test_who_is_stopped_is_replaced_and_clients_get_answers_meanwhile(stack, dia
     wait_until(lambda: stack.sandbox() == "ok", 60, "the sandbox is available again")
 
 
-def test_lifetime_ends_a_session():
+def test_lifetime_ends_a_session(diagram):
     with Stack(AGENT_SIMULATOR_SESSION_LIFETIME_SECONDS="5") as short:
-        session = short.create_program("import time\ntime.sleep(1000)\n")
-        started = time.monotonic()
-        with short.internal_socket(session) as ws:
+        silent = short.create_program("import time\ntime.sleep(1000)\n")
+        session = short.create(diagram("hello_minimal"))
+        with short.internal_socket(silent) as ws, short.talk(session, features=["exit"]) as talk:
+            assert talk.until(lambda f: f.get("type") == "exit", 30) == {"type": "exit", "reason": "expired", "code": 0}
+            assert exit_code_of(talk.ws) == 1000
             exit_code_of(ws)
-        assert time.monotonic() - started < 20
         short.assert_clean()
+        assert short.state(session).json()["exit"]["reason"] == "expired"
+
+
+def test_many_silent_sessions_hold_nobody_up(diagram):
+    with Stack(AGENT_SIMULATOR_MAX_SESSIONS="21", AGENT_SIMULATOR_MAX_SESSIONS_PER_ACTOR="21") as many:
+        silent = [many.create_program("import time\ntime.sleep(1000)\n") for _ in range(20)]
+        with contextlib.ExitStack() as sockets:
+            for session in silent:
+                sockets.enter_context(many.internal_socket(session))
+            for _ in range(20):
+                assert many.get("/health", timeout=5).status == 200
+            session = many.create(diagram("hello_minimal"))
+            with many.talk(session) as talk:
+                talk.reply()
+            assert many.request("DELETE", f"/besser_api/simulation/sessions/{session}", timeout=10).status == 200
+        for session in silent:
+            assert many.internal("DELETE", f"/sessions/{session}", timeout=10).status == 200
+        many.assert_clean()
 
 
 def test_an_agent_that_never_listens_is_reported_at_the_deadline():
