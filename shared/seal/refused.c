@@ -4,6 +4,10 @@
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <linux/fs.h>
+#include <linux/if_vlan.h>
+#include <linux/prctl.h>
+#include <linux/sockios.h>
+#include <linux/udp.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/ioctl.h>
@@ -16,6 +20,10 @@
 
 /* linux/net.h: the lower bits of a socket's type, above them flags */
 #define TYPE_BITS 0xfU
+
+#ifndef PR_SCHED_CORE
+#define PR_SCHED_CORE 62
+#endif
 
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x80
@@ -66,6 +74,7 @@ static const char families[] = "only UNIX and IP sockets: the others are not con
 static const char transports[] = "only TCP and UDP: other transports are rarely used kernel code";
 static const char watching[] = "tells when others open the files that all sessions share";
 static const char programs[] = "programs inside the kernel";
+static const char modules[] = "loads kernel modules (bridge, VLAN) before it asks for a capability";
 static const char cached[] = "tells which pages of shared files others have read, or drops them";
 static const char writes[] = "makes the whole machine write, and others wait";
 static const char terminal[] = "puts words into a terminal, or loads a line discipline";
@@ -106,6 +115,18 @@ static const struct seccomp_rule table[] = {
       { IS(1, IPPROTO_TCP), IS(2, TCP_ULP) },
       false },
 
+    { "setsockopt",
+      ENOPROTOOPT,
+      "IPsec and tunnels in datagrams: rarely used kernel code",
+      { IS(1, IPPROTO_UDP), IS(2, UDP_ENCAP) },
+      false },
+    { "ioctl", EPERM, modules, { IS(1, SIOCGIFBR) }, false },
+    { "ioctl", EPERM, modules, { IS(1, SIOCSIFBR) }, false },
+    { "ioctl", EPERM, modules, { IS(1, SIOCBRADDBR) }, false },
+    { "ioctl", EPERM, modules, { IS(1, SIOCBRDELBR) }, false },
+    { "ioctl", EPERM, modules, { IS(1, SIOCGIFVLAN) }, false },
+    { "ioctl", EPERM, modules, { IS(1, SIOCSIFVLAN) }, false },
+
     /* namespaces */
     { "clone", EPERM, namespaces, { ANY_BIT(CLONE_FLAGS_ARG, NEW_NAMESPACES) }, false },
     NEVER("clone3", ENOSYS, "its flags lie in memory, where no filter sees them; the C library falls back to clone"),
@@ -127,6 +148,8 @@ static const struct seccomp_rule table[] = {
     NEVER("mount_setattr", EPERM, mounts),
     NOBODY("name_to_handle_at", EPERM, handles),
     NOBODY("open_by_handle_at", EPERM, handles),
+
+    { "prctl", EINVAL, "keeps others off the processor cores that an agent runs on", { IS(0, PR_SCHED_CORE) }, false },
 
     /* other users of the same files */
     NOBODY("fanotify_init", EPERM, watching),

@@ -158,6 +158,25 @@ def protocols_above_tcp():
     return each(above, [b"tls", b"mptcp", b"smc", b"espintcp"])
 
 
+@attempt("system call filter", ["ENOPROTOOPT"])
+def tunnels_in_datagrams():
+    """have the kernel unpack IPsec and L2TP from datagrams (UDP_ENCAP)"""
+    def unpack(kind):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            return s.setsockopt(socket.IPPROTO_UDP, 100, kind)
+    return each(unpack, [1, 2, 3, 4])
+
+
+@attempt("system call filter: the kernel would load modules before it asks for a capability", ["EPERM"])
+def modules_behind_a_socket():
+    """have kernel modules loaded by asking for bridges and VLANs"""
+    import fcntl
+    def ask(number):
+        with socket.socket() as s:
+            return fcntl.ioctl(s, number, b"\0" * 64)
+    return each(ask, [0x8940, 0x8941, 0x8982, 0x8983, 0x89A0, 0x89A1])
+
+
 @attempt("no capability; no other user in its namespace", ["EINVAL", "EPERM"])
 def false_names_in_messages():
     """send a message over a UNIX socket in the name of root, of the first process, of another user"""

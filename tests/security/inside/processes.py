@@ -140,6 +140,12 @@ def priority_of_its_group():
     return each(lambda text: write("/proc/self/autogroup", text), ["-5", "-20"])
 
 
+@attempt("system call filter", ["EINVAL"])
+def cores_of_its_own():
+    """keep others off the processor cores that it runs on (core scheduling)"""
+    return each(call, [("prctl", 62, command, 0, kind, 0) for command in (1, 2, 3) for kind in (0, 1, 2)])
+
+
 @attempt("covered", ["EACCES"], ["ENOENT"])
 def watches_on_the_load():
     """have the kernel watch the machine's load for it, many times (pressure triggers)"""
