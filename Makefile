@@ -126,7 +126,7 @@ $(B)/obj/%.o: %.c
 install: build ## put programs, console, nginx configuration below PREFIX (/opt/agentsim)
 	@docker/install/install.sh $(B) $(PREFIX)
 
-.PHONY: test test-unit test-integration test-security test-faults test-dropin test-image test-browser test-fixtures test-compiler soak
+.PHONY: test test-unit test-integration test-security test-faults test-dropin test-image test-browser test-fixtures test-compiler test-buml soak
 test: ## install, build and run every test
 	@docker/install/packages.sh build run test
 	@docker/install/runtime.sh
@@ -153,6 +153,9 @@ test-fixtures: ## compiler fixtures
 	@tests/run.sh fixtures
 test-compiler: ## random and hostile diagrams, also against the reference generator
 	@tests/run.sh compiler
+
+test-buml: ## B-UML texts: executed and read by the reference
+	@tests/run.sh buml
 
 .PHONY: unit-programs
 unit-programs: $(TESTS)

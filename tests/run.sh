@@ -1,6 +1,6 @@
 #!/bin/bash
 # tests/run.sh PART -- builds what a part of the tests needs, runs it, ends with "N passed, N failed".
-#   unit fixtures compiler integration security faults dropin browser   one part
+#   unit fixtures compiler buml integration security faults dropin browser   one part
 #   all                                 every part, a line each, then the sum
 #   soak                                the long form of faults
 #   asan asan-unit                      with sanitizers   fuzz        every fuzzer, FUZZ_SECONDS each (60)
@@ -121,6 +121,12 @@ compiler)
     run_pytest tests/compiler
     close
     ;;
+buml)
+    build build
+    docker/install/testenv.sh reference
+    run_pytest tests/buml
+    close
+    ;;
 asan-unit)
     build B=build/asan SAN=address unit-programs
     run_units build/asan/test
@@ -152,7 +158,7 @@ fuzz)
     close
     ;;
 all)
-    for part in unit fixtures compiler integration security faults dropin browser; do
+    for part in unit fixtures compiler buml integration security faults dropin browser; do
         echo "== $part"
         log=build/test-$part.log
         mkdir -p build
