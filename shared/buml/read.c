@@ -308,7 +308,7 @@ int buml_file_open(const char *text, size_t len, struct python_parser *parser, s
     if (!utf8_valid(text, len))
         return err_set(err, ERR_BAD_REQUEST, 0, "The file is not UTF-8");
     if (python_tree(parser, text, len, &json, err) < 0)
-        return err && err->kind == ERR_BAD_REQUEST ? err_wrap(err, "The file is no valid Python") : -1;
+        return err && str_starts(err->msg, "line ") ? err_wrap(err, "The file is no valid Python") : -1;
     return buml_file_take(text, len, json, ret, err);
 }
 

@@ -449,11 +449,6 @@ static void limits_are_named(void **state)
     struct buf b;
 
     buf_init(&b, 8u << 20);
-    buf_add_str(&b, "x = [");
-    repeat(&b, "1,", BUML_NODES_MAX);
-    buf_add_str(&b, "]");
-    refused(*state, b.data, b.len, "200000 parts");
-    buf_clear(&b);
     repeat(&b, "#", BUML_UPLOAD_MAX + 1);
     refused(*state, b.data, b.len, "2 MiB");
     buf_clear(&b);
@@ -471,6 +466,54 @@ static void limits_are_named(void **state)
     repeat(&b, "t = t + t\n", 40);
     refused(*state, b.data, b.len, "96 MiB");
     buf_release(&b);
+}
+
+static void a_tree_of_too_many_nodes_is_refused(void **state)
+{
+    struct err err = { 0 };
+    struct tree tree;
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, 32u << 20);
+    buf_add_str(&b, "{\"_\":\"Module\",\"body\":[{\"_\":\"Pass\"}");
+    repeat(&b, ",{\"_\":\"Pass\"}", BUML_NODES_MAX - 2);
+    buf_add_str(&b, "]}");
+    assert_int_equal(tree_read(b.data, &tree, &err), 0);
+    assert_int_equal(tree.nodes, BUML_NODES_MAX);
+    tree_release(&tree);
+    b.len -= 2;
+    buf_add_str(&b, ",{\"_\":\"Pass\"}]}");
+    assert_int_equal(tree_read(b.data, &tree, &err), -1);
+    assert_non_null(strstr(err.msg, "200000 parts"));
+    buf_release(&b);
+}
+
+static void what_is_no_tree_is_refused(void **state)
+{
+    static const char *const rows[] = {
+        "",
+        "[]",
+        "{}",
+        "{\"_\":7}",
+        "{\"_\":\"Expr\"}",
+        "{\"_\":\"Module\",\"body\":[{\"_\":\"Expr\"}]}",
+        "{\"_\":\"Module\",\"body\":[7]}",
+        "{\"_\":\"Module\",\"body\":[{\"_\":\"Name\"}]}",
+        "{\"_\":\"Module\",\"body\":[{\"_\":\"Attribute\",\"attr\":\"x\"}]}",
+        "{\"_\":\"Module\",\"body\":[{\"_\":\"Call\",\"func\":null}]}",
+        "{\"_\":\"Module\",\"body\":",
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < ARRAY_LEN(rows); i++) {
+        struct err err = { 0 };
+        struct tree tree;
+
+        assert_int_equal(tree_read(rows[i], &tree, &err), -1);
+        assert_int_equal(err.kind, ERR_UPSTREAM);
+    }
 }
 
 static void a_long_chain_is_not_deep(void **state)
@@ -567,6 +610,8 @@ int main(void)
         cmocka_unit_test(other_statements_do_no_harm),
         cmocka_unit_test(broken_files_are_refused_with_their_place),
         cmocka_unit_test(limits_are_named),
+        cmocka_unit_test(a_tree_of_too_many_nodes_is_refused),
+        cmocka_unit_test(what_is_no_tree_is_refused),
         cmocka_unit_test(a_long_chain_is_not_deep),
         cmocka_unit_test(short_memory_is_an_error),
     };
