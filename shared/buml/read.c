@@ -282,11 +282,11 @@ int buml_file_take(const char *text, size_t len, const char *json, struct buml_f
     struct buml_file file = { .text = text, .len = len };
     struct reader r = { .text = text, .len = len, .err = err };
 
-    if (tree_read(json, &file.tree, err) < 0)
+    if (buml_tree_read(json, &file.tree, err) < 0)
         return -1;
     if (find_lines(&r) < 0) {
         mem_free(r.lines);
-        tree_release(&file.tree);
+        buml_tree_release(&file.tree);
         return -1;
     }
     file.lines = r.lines;
@@ -316,7 +316,7 @@ void buml_file_close(struct buml_file *file)
 {
     if (!file)
         return;
-    tree_release(&file->tree);
+    buml_tree_release(&file->tree);
     mem_free(file->lines);
     *file = (struct buml_file){ 0 };
 }

@@ -334,7 +334,7 @@ static size_t count_nodes(const char *json)
     return n;
 }
 
-int tree_read(const char *json, struct tree *ret, struct err *err)
+int buml_tree_read(const char *json, struct tree *ret, struct err *err)
 {
     struct tree t = { .nodes = count_nodes(json) };
     struct reading r = { &t, err };
@@ -350,14 +350,14 @@ int tree_read(const char *json, struct tree *ret, struct err *err)
     t.module = cJSON_IsObject(parsed) ? read_node(&r, parsed, -1) : NULL;
     cJSON_Delete(parsed);
     if (!t.module || t.module->kind != NODE_MODULE) {
-        tree_release(&t);
+        buml_tree_release(&t);
         return err && err->kind ? -1 : no_tree(&r);
     }
     *ret = t;
     return 0;
 }
 
-void tree_release(struct tree *t)
+void buml_tree_release(struct tree *t)
 {
     if (t)
         arena_release(&t->arena);

@@ -1,5 +1,6 @@
 /* shared/buml/tree.h -- the syntax tree of a Python file as typed nodes, made of the jail's answer (python_tree() in
- * shared/python/parser.h). The tree owns its nodes and their texts in one arena; tree_release() frees all of it. */
+ * shared/python/parser.h). The tree owns its nodes and their texts in one arena; buml_tree_release() frees all of it.
+ */
 #ifndef BUML_TREE_H
 #define BUML_TREE_H
 
@@ -128,8 +129,8 @@ struct tree {
 
 /* json: an answer of python_tree(). -1: ERR_BAD_REQUEST naming the limit (BUML_NODES_MAX; BUML_DEPTH_MAX, where what a
  * chain of calls or sums hangs on counts once), ERR_UPSTREAM when it is no tree, or out of memory. */
-int tree_read(const char *json, struct tree *ret, struct err *err);
-void tree_release(struct tree *t);
+int buml_tree_read(const char *json, struct tree *ret, struct err *err);
+void buml_tree_release(struct tree *t);
 
 /* The field's nodes, and its only or first one; none: len 0 and NULL. */
 const struct node_list *node_list(const struct node *n, enum node_part part);

@@ -479,12 +479,12 @@ static void a_tree_of_too_many_nodes_is_refused(void **state)
     buf_add_str(&b, "{\"_\":\"Module\",\"body\":[{\"_\":\"Pass\"}");
     repeat(&b, ",{\"_\":\"Pass\"}", BUML_NODES_MAX - 2);
     buf_add_str(&b, "]}");
-    assert_int_equal(tree_read(b.data, &tree, &err), 0);
+    assert_int_equal(buml_tree_read(b.data, &tree, &err), 0);
     assert_int_equal(tree.nodes, BUML_NODES_MAX);
-    tree_release(&tree);
+    buml_tree_release(&tree);
     b.len -= 2;
     buf_add_str(&b, ",{\"_\":\"Pass\"}]}");
-    assert_int_equal(tree_read(b.data, &tree, &err), -1);
+    assert_int_equal(buml_tree_read(b.data, &tree, &err), -1);
     assert_non_null(strstr(err.msg, "200000 parts"));
     buf_release(&b);
 }
@@ -511,7 +511,7 @@ static void what_is_no_tree_is_refused(void **state)
         struct err err = { 0 };
         struct tree tree;
 
-        assert_int_equal(tree_read(rows[i], &tree, &err), -1);
+        assert_int_equal(buml_tree_read(rows[i], &tree, &err), -1);
         assert_int_equal(err.kind, ERR_UPSTREAM);
     }
 }
