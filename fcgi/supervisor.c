@@ -259,9 +259,9 @@ int supervisor_end(const char *socket, const struct id *id, const char *actor, s
 
 static int put_hash(struct buf *request, const char *secret, struct err *err)
 {
-    struct signin_hash h;
+    struct signin_hash h = { 0 };
 
-    if (signin_hash_of(secret, &h) < 0)
+    if (*secret && signin_hash_of(secret, &h) < 0)
         return err_set(err, ERR_AUTH, 0, "The GitHub session is unknown or has expired, sign in again");
     wire_put_bytes(request, h.b, SIGNIN_HASH);
     return 0;

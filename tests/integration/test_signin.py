@@ -183,6 +183,15 @@ def test_a_state_of_another_browser_is_refused_and_used_up(stack, github):
     assert Browser(stack).back(code=code, state=values["state"]) == {"error": "invalid_state"}
 
 
+def test_a_client_without_cookies_is_judged_by_its_state(stack, github):
+    """As the reference does; what such an answer leads to is asked about in the console."""
+    _, values = Browser(stack).begin()
+    plain = Browser(stack)
+    answer = plain.back(code=github.new_code(), state=values["state"])
+    assert answer["username"] == "ada" and answer["github_session"]
+    assert plain.back(code=github.new_code(), state=values["state"]) == {"error": "invalid_state"}
+
+
 @pytest.mark.parametrize("state", ["", "x", "A" * 43, "A" * 42 + "\n", "\0" * 43, "A" * 4000])
 def test_a_state_that_nobody_made_is_refused(stack, github, state):
     browser = Browser(stack)

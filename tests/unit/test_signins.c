@@ -93,6 +93,21 @@ static void a_session_lasts_a_day(void **state)
     signins_free(s);
 }
 
+static void a_client_without_cookies_is_judged_by_its_state(void **state)
+{
+    static const struct signin_hash unknown;
+    struct signins *s = make();
+    struct signin_hash one = hash(1);
+    struct err err;
+
+    (void)state;
+    begin(s, 1, 7, NOW);
+    assert_int_equal(signins_take(s, &one, &unknown, NOW, &err), 0);
+    assert_int_equal(signins_take(s, &one, &unknown, NOW, &err), -1);
+    assert_int_equal(err.kind, ERR_AUTH);
+    signins_free(s);
+}
+
 static void a_state_is_good_once_for_its_browser_and_ten_minutes(void **state)
 {
     struct signins *s = make();
@@ -345,6 +360,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_session_lasts_a_day),
+        cmocka_unit_test(a_client_without_cookies_is_judged_by_its_state),
         cmocka_unit_test(a_state_is_good_once_for_its_browser_and_ten_minutes),
         cmocka_unit_test(only_some_talk_with_github_at_a_time),
         cmocka_unit_test(a_talk_whose_worker_died_ends_by_itself),
