@@ -120,6 +120,8 @@ $(B)/obj/%.o: %.c
 	@echo "  cc    $<"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
+$(B)/obj/fcgi/handlers/openapi.o: docs/openapi.json
+
 -include $(patsubst %.o,%.d,$(call obj,$(ALL_SRC) $(TEST_SRC) $(SUPPORT_SRC)))
 
 .PHONY: install

@@ -10,6 +10,7 @@
 const struct route routes[] = {
     { METHOD_GET, SURFACE_PUBLIC, "/health", handle_health, 0, "liveness" },
     { METHOD_GET, SURFACE_PUBLIC, "/besser_api/", handle_root, 0, "this list" },
+    { METHOD_GET, SURFACE_PUBLIC, "/besser_api/openapi.json", handle_openapi, 0, "OpenAPI 3.1 of all this" },
     { METHOD_GET, SURFACE_PUBLIC, SIMULATION "/limits", handle_limits, 0, "what a session may use" },
     { METHOD_POST, SURFACE_PUBLIC, SIMULATION "/validate", handle_validate, BODY, "compile a diagram" },
     { METHOD_POST, SURFACE_PUBLIC, SIMULATION "/sessions", handle_session_create, BODY, "compile and start a diagram" },

@@ -12,6 +12,7 @@
 
 /* public */
 void handle_health(struct worker *w, struct request *rq, struct reply *rp);
+void handle_openapi(struct worker *w, struct request *rq, struct reply *rp);
 void handle_root(struct worker *w, struct request *rq, struct reply *rp);
 void handle_limits(struct worker *w, struct request *rq, struct reply *rp);
 void handle_validate(struct worker *w, struct request *rq, struct reply *rp);
