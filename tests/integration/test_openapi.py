@@ -77,8 +77,9 @@ def test_answers_are_what_it_says(stack, document):
     for body in (GREETER, {**GREETER, "model": {"elements": {}}}):
         ask(SIMULATION + "/validate", "post", body)
         ask("/besser_api/validate-diagram", "post", body)
+        ask("/besser_api/export-buml", "post", body)
         ask("/besser_api/generate-output", "post", {**body, "generator": "agent"})
-    for path in (SIMULATION + "/validate", SIMULATION + "/sessions", "/besser_api/generate-output"):
+    for path in (SIMULATION + "/validate", SIMULATION + "/sessions", "/besser_api/generate-output", "/besser_api/export-buml"):
         assert ask(path, "post", {"title": 1}).status == 422
         assert ask(path, "post", b"{").status == 422
 
@@ -86,7 +87,7 @@ def test_answers_are_what_it_says(stack, document):
     with stack.talk(session) as talk:
         talk.say("hello")
         talk.reply()
-    for path in ("", "/files", "/archive"):
+    for path in ("", "/files", "/archive", "/transcript"):
         assert ask(SIMULATION + "/sessions/{id}" + path, id=session).status == 200
         assert ask(SIMULATION + "/sessions/{id}" + path, id=uuid.uuid4()).status == 404
         assert ask(SIMULATION + "/sessions/{id}" + path, id="x").status == 400
