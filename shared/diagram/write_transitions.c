@@ -130,11 +130,18 @@ static void write_start(struct diagram_writer *w)
 
 void diagram_write_transitions(struct diagram_writer *w)
 {
-    size_t i, k;
+    auto_free struct arc_place *order = NULL;
+    size_t i, len = 0;
 
+    for (i = 0; i < w->m->states_len; i++)
+        len += w->m->states[i].transitions_len;
+    order = mem_zalloc(len + 1, sizeof(*order));
+    if (!order || diagram_order(w->m, order) < 0) {
+        w->failed = true;
+        return;
+    }
     if (w->m->states_len)
         write_start(w);
-    for (i = 0; i < w->m->states_len; i++)
-        for (k = 0; k < w->m->states[i].transitions_len; k++)
-            write_transition(w, i, k);
+    for (i = 0; i < len; i++)
+        write_transition(w, order[i].state, order[i].nth);
 }

@@ -48,6 +48,12 @@ void diagram_fill_action(struct diagram_writer *w, cJSON *e, const struct action
 void diagram_write_transitions(struct diagram_writer *w);                                /* write_transitions.c */
 int diagram_place(const struct model *m, struct box *ret_states, struct box *ret_start); /* write_layout.c */
 
+/* write_order.c: all transitions, in the order they are written; ret has room for all. -1 out of memory. */
+struct arc_place {
+    size_t state, nth;
+};
+int diagram_order(const struct model *m, struct arc_place *ret);
+
 /* An arc between two boxes: source, target, path and bounds (write_arcs.c). start: from the initial node. nth: of the
  * arcs of its source, so that some lie beside each other. */
 struct arc_end {

@@ -268,6 +268,32 @@ static void the_default_llm_is_remembered(void **state)
     read_result_release(&r);
 }
 
+/* A function decides that has the name of its place among all transitions. */
+static void conditions_come_to_their_places_again(void **state)
+{
+#define STEP(id, from, more) \
+    ",'" id "':{'type':'AgentStateTransition','source':{'element':'" from "'},'target':{'element':'s'}," more "}"
+#define ASK(text) "'transitionType':'custom','custom':{'condition':['" text "']}"
+#define INTENT "'predefinedType':'when_no_intent_matched'"
+    struct read_result r, again;
+    cJSON *diagram;
+
+    (void)state;
+    read_parts("", ",'b':{'type':'AgentState','name':'b'},'c':{'type':'AgentState','name':'c'}",
+               STEP("t1", "c", INTENT) STEP("t2", "s", ASK("lambda s: 2")) STEP("t3", "c", ASK("lambda s: 3"))
+                   STEP("t4", "b", INTENT) STEP("t5", "s", INTENT) STEP("t6", "b", ASK("lambda s: 6")),
+               NULL, &r);
+    assert_int_equal(r.rc, 0);
+    diagram = written(&r.model);
+    read_again(diagram, "T", &again);
+    assert_string_equal(again.model.states[0].transitions[0].conditions[0].label, "condition_2_1");
+    assert_string_equal(again.model.states[1].transitions[1].conditions[0].label, "condition_6_1");
+    assert_string_equal(again.model.states[2].transitions[1].conditions[0].label, "condition_3_1");
+    read_result_release(&again);
+    cJSON_Delete(diagram);
+    read_result_release(&r);
+}
+
 static void short_memory_is_an_error(void **state)
 {
     struct read_result r;
@@ -295,6 +321,7 @@ int main(void)
         cmocka_unit_test(arcs_begin_and_end_where_they_say),
         cmocka_unit_test(ids_are_stable_and_look_random),
         cmocka_unit_test(the_default_llm_is_remembered),
+        cmocka_unit_test(conditions_come_to_their_places_again),
         cmocka_unit_test(short_memory_is_an_error),
     };
 
