@@ -80,20 +80,28 @@ static const struct field_row output_rows[] = {
 /* ---- enumerations
  * --------------------------------------------------------------------------------------------- */
 
-/* The word under key, trimmed, cleaned and (fold) lower-cased: its index in words (ended by NULL),
- * or -1. The first word is the default. */
+/* Trimmed and lower-cased; NULL out of memory. */
+static char *folded(const char *text)
+{
+    auto_free char *trimmed = text_trim(text);
+
+    return trimmed ? text_lower(trimmed) : NULL;
+}
+
+/* The word under key, cleaned and (fold) then trimmed and lower-cased: its index in words (ended by NULL),
+ * or -1. The first word is the default; white space alone is none of them. */
 static int read_word(const struct body *b, const char *key, int rule, bool fold, const char *const *words, size_t *ret)
 {
     struct {
         char *text;
     } v = { NULL };
-    const struct field_row row = { key, NULL, fold ? FIELD_TRIM : FIELD_CLEAN, 0, words[0], 0 };
+    const struct field_row row = { key, NULL, FIELD_CLEAN, 0, words[0], 0 };
     char *lower, set[160] = "";
     size_t i, n = 0;
     int rc = reader_fields(b->r, b->e, b->title, &v, &row, 1);
 
     if (rc == 0) {
-        lower = fold ? text_lower(v.text) : mem_strdup(v.text);
+        lower = fold ? folded(v.text) : mem_strdup(v.text);
         rc = lower ? 0 : reader_nomem(b->r);
         for (i = 0; lower && words[i] && strcmp(words[i], lower) != 0; i++)
             n += (size_t)snprintf(set + n, sizeof(set) - n, "%s%s", i ? ", " : "", words[i]);

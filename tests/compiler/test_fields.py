@@ -232,6 +232,20 @@ def with_value(request, path, value):
     return request
 
 
+WORDS = ("dbSelectionType", "dbQueryMode", "dbOperation", "inputPromptMode")
+SPELLINGS = ("", " ", "\t", "\x01", " sql ", "SQL", " Custom ", "custom ", "ANY", "\u00a0select", "last_user_message ")
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_word_of_a_list_is_spelled_as_the_reference_takes_it(word, reference, tmp_path):
+    for number, ((request, path), value) in enumerate(
+        (place, value) for place in PLACES if place[1][-1] == word for value in SPELLINGS
+    ):
+        request = with_value(request, path, value)
+        theirs = reference.generate(request, tmp_path / str(number) / "theirs")
+        assert (harness.verdict(request).status == harness.REFUSED) == ("error" in theirs), f"{word} = {value!r}: {theirs}"
+
+
 @pytest.mark.parametrize("seed", harness.seeds(60, salt=60))
 def test_a_field_reads_as_the_reference_reads_it(seed, reference, dumper, tmp_path):
     """Where the reference dies of a type, we may refuse or go on; where it refuses, so do we."""
