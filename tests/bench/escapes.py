@@ -18,7 +18,7 @@ from tests.bench.table import progress, show
 from tests.security import conftest as ours
 from tests.security.table import AREAS, load
 from tests.support.netns import Network
-from tests.support.stack import processes_of_uids, wait_until
+from tests.support.stack import processes_of_uids
 
 INSIDE = ours.HERE / "inside"
 UID_BASE = 22000

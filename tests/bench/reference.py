@@ -10,17 +10,15 @@ build/simulator is also below /mnt.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import pathlib
 import shutil
 import signal
 import subprocess
 import tempfile
-import urllib.request
 import uuid
 
-from tests.support.stack import Conversation, Reply, Stack, free_port, wait_until
+from tests.support.stack import Stack, free_port, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = "besser.utilities.web_modeling_editor"

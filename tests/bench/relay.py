@@ -4,19 +4,17 @@ from __future__ import annotations
 import ctypes
 import os
 import pathlib
-import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 from tests.bench.diagrams import ECHO_PROGRAM
 from tests.bench.machine import Cost
-from tests.bench.reference import TOKEN as REFERENCE_TOKEN
 from tests.bench.reference import Reference
 from tests.bench.service import UNLIMITED
 from tests.bench.table import percentile, progress, ratio, show
 from tests.bench.wire import Socket, flood, round_trips
-from tests.support.stack import TOKEN, Stack, processes_of_uids, wait_until
+from tests.support.stack import TOKEN, Stack, processes_of_uids
 
 SESSIONS = (1, 50, 200)
 SIZES = (128, 65536)
