@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs the Debian packages of the named groups: packages.sh [build|run|test|lint]...
+# Installs the Debian packages of the named groups: packages.sh [build|run|test|lint|bench]...
 # With `run` it also makes the system user that the service's processes belong to.
 # Quick when all are there; otherwise it needs root, Debian 12 and the package archive.
 set -euo pipefail
@@ -71,7 +71,7 @@ install_packages() { # install_packages PACKAGE...
 }
 
 command -v dpkg-query > /dev/null || fail "this is not Debian: agentsim installs itself on Debian 12 only"
-[ $# -gt 0 ] || fail "usage: packages.sh [build|run|test|lint]..."
+[ $# -gt 0 ] || fail "usage: packages.sh [build|run|test|lint|bench]..."
 packages=$(wanted "$@")
 # shellcheck disable=SC2086 # package names hold no blanks
 lacking=$(missing $packages)
