@@ -48,11 +48,13 @@ def start(them, name, session, program, files=None):
 
 
 def said(them, session, last, seconds):
-    """The lines that an agent wrote, once one begins with `last` or the time is over."""
+    """The lines that an agent wrote, once one begins with `last` or nothing came for some seconds."""
     lines, until = [], time.monotonic() + seconds
     while time.monotonic() < until and not any(line.startswith(last) for line in lines):
         time.sleep(0.5)
-        lines = them.files(session).get("said.txt", "").splitlines()
+        now = them.files(session).get("said.txt", "").splitlines()
+        if len(now) > len(lines):
+            lines, until = now, time.monotonic() + seconds
     return lines
 
 
@@ -73,7 +75,7 @@ def facts_of(them, sibling, session):
 
 
 def run(them):
-    first, before, last = (str(uuid.uuid4()) for _ in range(3))
+    first, before = (str(uuid.uuid4()) for _ in range(2))
     start(them, "a session beside", first, (INSIDE / "sibling.py").read_text())
     lines = said(them, first, "SIBLING", 60)
     assert lines and lines[-1].startswith("SIBLING "), them.files(first)
@@ -85,10 +87,21 @@ def run(them):
     with socket.socket(socket.AF_UNIX) as abstract:
         abstract.bind("\0" + facts["abstract"])
         abstract.listen()
-        files = {f"{name}.py": (INSIDE / f"{name}.py").read_text() for name in ("kit", *AREAS)}
-        start(them, "the attempts", last, "import kit\nkit.PATIENCE = 6\n" + ours.ATTACKER % ", ".join(AREAS), {**files, "facts.json": json.dumps(facts)})
-        lines = said(them, last, "DONE", 150)
-    return dict(json.loads(line.removeprefix("OUTCOME ")) for line in lines if line.startswith("OUTCOME "))
+        outcomes = {}
+        for area in AREAS:  # a session each: there, an attempt may end its session
+            lines = attempts_of(them, area, facts)
+            outcomes.update(json.loads(line.removeprefix("OUTCOME ")) for line in lines if line.startswith("OUTCOME "))
+    return outcomes
+
+
+def attempts_of(them, area, facts):
+    session = str(uuid.uuid4())
+    files = {f"{name}.py": (INSIDE / f"{name}.py").read_text() for name in ("kit", area)}
+    program = "import kit\nkit.PATIENCE = 5\n" + ours.ATTACKER % area
+    start(them, f"attempts: {area}", session, program, {**files, "facts.json": json.dumps(facts)})
+    lines = said(them, session, "DONE", 25)
+    them.internal("DELETE", f"/sessions/{session}", timeout=120)
+    return lines
 
 
 def is_refusal(outcome):

@@ -179,13 +179,14 @@ def main():
         straight, theirs = here["direct", count, size], there.get(("relay", count, size))
         theirs_straight = there.get(("direct", count, size))
         rows.append([f"{count} x {size} B", straight["p50"], value["p50"], value["p50"] - straight["p50"], straight["p99"], value["p99"],
-                     straight["rate"], value["rate"], value["mb"], f"{value['rate'] / straight['rate']:.0%}",
-                     theirs and theirs["p50"], theirs and theirs["p50"] - theirs_straight["p50"], theirs and theirs["p99"], theirs and theirs["rate"],
+                     straight["rate"], value["rate"], value["mb"], f"{value['rate'] / straight['rate']:.0%}", value["cpu"],
+                     theirs and theirs["p50"], theirs and theirs["p50"] - theirs_straight["p50"], theirs and theirs["p99"], theirs and theirs["rate"], theirs and theirs["cpu"],
                      ratio(value["rate"], theirs["rate"]) if theirs else "-"])
     show("Round trips, one frame under way on each socket; ms, frames a second each way",
-         ["sessions x size", "direct p50", "relay p50", "adds", "direct p99", "relay p99", "direct /s", "relay /s", "MB/s", "of direct",
-          "ref p50", "adds", "ref p99", "ref /s", "ratio"], rows,
-         ["direct: a socket from the same client straight into the agent's own network; ref: backend relay and simulator relay"])
+         ["sessions x size", "direct p50", "relay p50", "adds", "direct p99", "relay p99", "direct /s", "relay /s", "MB/s", "of direct", "cpu us",
+          "ref p50", "adds", "ref p99", "ref /s", "ref cpu us", "ratio"], rows,
+         ["cpu us: computing of all processes of the service and the agents for a frame and its answer",
+          "direct: a socket from the same client straight into the agent's own network; ref: backend relay and simulator relay"])
     rows = []
     for size in SIZES:
         ours, straight, theirs = here["flood", "relay", size], here["flood", "direct", size], there["flood", "relay", size]
