@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import re
+import zipfile
 
 import pytest
 from playwright.sync_api import expect
@@ -32,6 +33,10 @@ def page(browser, stack):
 
 def start(page, example="Bike rental"):
     page.get_by_test_id("example").filter(has_text=example).click()
+    start_chosen(page)
+
+
+def start_chosen(page):
     page.get_by_test_id("start").click()
     expect(page.get_by_test_id("agent-message").first).to_be_visible(timeout=START_MS)
 
@@ -119,3 +124,33 @@ def test_the_files_of_every_example_are_accepted(page):
         example.click()
         page.get_by_test_id("validate").click()
         expect(page.get_by_test_id("valid")).to_be_visible()
+
+
+def test_a_diagram_goes_out_as_python_text_and_comes_back(page, tmp_path):
+    page.get_by_test_id("example").filter(has_text="Bike rental").click()
+    with page.expect_download() as download:
+        page.get_by_test_id("save-buml").click()
+    saved = tmp_path / download.value.suggested_filename
+    download.value.save_as(saved)
+    assert saved.suffix == ".py" and "AGENT MODEL" in saved.read_text()
+    saved.write_text(saved.read_text() + "\nagent.frobnicate(3)\n")
+    page.get_by_test_id("file").set_input_files(saved)
+    expect(page.get_by_test_id("diagram-title")).to_have_text("Bike rental")
+    expect(page.get_by_test_id("warning").first).to_contain_text("frobnicate")
+    start_chosen(page)
+    expect(page.get_by_test_id("agent-message").first).to_contain_text("Hello! This is the bike rental at the lake.")
+
+
+def test_python_text_that_is_none_is_explained(page, tmp_path):
+    broken = tmp_path / "broken.py"
+    broken.write_text("agent = Agent('a'\n")
+    page.get_by_test_id("file").set_input_files(broken)
+    expect(page.get_by_test_id("problem").first).to_contain_text("line 1")
+
+
+def test_the_program_of_a_diagram_is_saved(page, tmp_path):
+    page.get_by_test_id("example").filter(has_text="Bike rental").click()
+    with page.expect_download() as download:
+        page.get_by_test_id("save-program").click()
+    download.value.save_as(tmp_path / "a.zip")
+    assert {"Bike_rental.py", "config.yaml", "agent_model.py"} <= set(zipfile.ZipFile(tmp_path / "a.zip").namelist())

@@ -29,6 +29,21 @@ export class Api {
   whoIs(session) { return this.#json("GET", `${AUTH}/status?session_id=${encodeURIComponent(session)}`); }
   signOut() { return this.#json("POST", `${AUTH}/logout?session_id=${encodeURIComponent(this.githubSession)}`); }
 
+  /** B-UML text of a diagram, or its program as an archive, as {blob, name}. */
+  async exported(request, kind) {
+    const [address, body] = kind === "program"
+      ? ["/besser_api/generate-output", { ...request, generator: "agent" }] : ["/besser_api/export-buml", request];
+    const answer = await this.#fetch("POST", address, body);
+    return { blob: await answer.blob(), name: kind === "program" ? `${request.title}.zip` : `${request.title}.py` };
+  }
+
+  /** The diagram of a B-UML file (Python text): {title, model, ..., warnings}. */
+  imported(file) {
+    const form = new FormData();
+    form.append("buml_file", file, file.name);
+    return this.#json("POST", "/besser_api/get-json-model", form);
+  }
+
   /** One file, or the archive with `path` null, as {blob, name}. */
   async download(id, path) {
     const session = `${BASE}/sessions/${encodeURIComponent(id)}`;
@@ -49,14 +64,15 @@ export class Api {
 
   async #fetch(method, address, body) {
     const headers = {};
-    if (body !== undefined)
+    const form = body instanceof FormData; // the browser writes its type, with the boundary
+    if (body !== undefined && !form)
       headers["Content-Type"] = "application/json";
     if (this.githubSession)
       headers["X-GitHub-Session"] = this.githubSession;
     let answer;
     try {
       answer = await fetch(address, {
-        method, headers, body: body === undefined ? undefined : JSON.stringify(body), cache: "no-store",
+        method, headers, body: body === undefined || form ? body : JSON.stringify(body), cache: "no-store",
       });
     } catch {
       throw new ApiError(0, "The service cannot be reached.", []);

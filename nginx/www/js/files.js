@@ -1,7 +1,7 @@
 // What the agent wrote into its work directory.
 
 import { counted, el, formatBytes, unfold } from "./dom.js";
-import { saveName } from "./render/file.js";
+import { save } from "./render/file.js";
 
 export class Files {
   /** `api`: an Api; `session()`: id of the session, or null. */
@@ -75,9 +75,3 @@ export class Files {
 }
 
 const directoryName = (entry) => (typeof entry === "string" ? entry : String(entry?.path ?? ""));
-
-function save(blob, name) {
-  const url = URL.createObjectURL(blob);
-  el("a", { href: url, download: saveName(name) }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 10000);
-}

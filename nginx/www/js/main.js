@@ -29,7 +29,7 @@ class Console {
 
   constructor() {
     this.api = new Api();
-    this.source = new Source();
+    this.source = new Source(this.api);
     this.signIn = new SignIn(this.api, {
       changed: () => this.#conversation?.close("You signed out; the session was stopped"),
       failed: (sentence) => this.source.problems([sentence]),

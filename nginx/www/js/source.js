@@ -3,13 +3,15 @@
 import { byId, copyText, counted, el, show, spoken } from "./dom.js";
 import { diagramsOf, summarize, titleFromFile } from "./diagram.js";
 import { pythonCode } from "./python.js";
+import { save } from "./render/file.js";
 
 /**
  * Events: "chosen" {request}: another diagram lies on the table (null: none).
  */
 export class Source extends EventTarget {
-  constructor() {
+  constructor(api) {
     super();
+    this.api = api;
     this.request = null;
     this.#bindFiles();
     this.#loadExamples();
@@ -81,9 +83,38 @@ export class Source extends EventTarget {
       card.replaceChildren(
         el("p", { class: "card-title", testid: "diagram-title" }, spoken(request.title)),
         el("p", { class: "hint" }, origin), select ?? "",
-        el("p", { class: "counts" }, summary.counts.map(([label, n]) => el("span", {}, el("b", {}, n), ` ${n === 1 ? label.replace(/s$/, "") : label}`))));
+        el("p", { class: "counts" }, summary.counts.map(([label, n]) => el("span", {}, el("b", {}, n), ` ${n === 1 ? label.replace(/s$/, "") : label}`))),
+        el("p", { class: "hint" }, "Save as ",
+          el("button", { type: "button", class: "link", testid: "save-buml", onclick: () => this.#save("buml") }, "B-UML"), " or ",
+          el("button", { type: "button", class: "link", testid: "save-program", onclick: () => this.#save("program") }, "program")));
     }
     this.dispatchEvent(new CustomEvent("chosen", { detail: { request } }));
+  }
+
+  async #save(kind) {
+    this.clearVerdict();
+    try {
+      const { blob, name } = await this.api.exported(this.request, kind);
+      save(blob, name);
+    } catch (error) {
+      this.problems(error.problems?.length ? error.problems : [error.message]);
+    }
+  }
+
+  /** A Python file is a diagram in B-UML text; the service reads it without running it. */
+  async #import(file) {
+    this.clearVerdict();
+    try {
+      const answer = await this.api.imported(file);
+      const warnings = Array.isArray(answer.warnings) ? answer.warnings : [];
+      this.take(JSON.stringify(answer), file.name, titleFromFile(file.name));
+      if (warnings.length)
+        byId("verdict").replaceChildren(el("div", { class: "warnings" },
+          el("ul", {}, warnings.map((line) => el("li", { testid: "warning" }, typeof line === "string" ? line : String(line?.message ?? ""))))));
+    } catch (error) {
+      this.#choose(null);
+      this.problems([`${file.name}: ${error.message}`]);
+    }
   }
 
   #bindFiles() {
@@ -94,7 +125,10 @@ export class Source extends EventTarget {
       if (!chosen)
         return;
       this.#markExample(null);
-      this.take(await chosen.text(), chosen.name, titleFromFile(chosen.name));
+      if (chosen.name.toLowerCase().endsWith(".py"))
+        await this.#import(chosen);
+      else
+        this.take(await chosen.text(), chosen.name, titleFromFile(chosen.name));
     };
     byId("open").addEventListener("click", () => file.click());
     file.addEventListener("change", async () => {

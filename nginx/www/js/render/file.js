@@ -22,3 +22,10 @@ export function image(message) {
     throw new TypeError("an image is base64");
   return el("img", { class: "picture", src: `data:image/jpeg;base64,${message}`, alt: "Picture from the agent" });
 }
+
+/** Gives a person a file. */
+export function save(blob, name) {
+  const url = URL.createObjectURL(blob);
+  el("a", { href: url, download: saveName(name) }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
