@@ -266,7 +266,7 @@ static const struct seal_row table[] = {
     ROW(WORKER, "setresuid", jail),
     ROW(WORKER, "setresgid", jail),
 
-#if defined(__SANITIZE_ADDRESS__)
+#if SEAL_SANITIZED
     /* The leak checker stops its own process and looks into it; executable memory is the sanitizers' affair. */
     ROW(SEAL_SUPERVISOR, "mmap", "sanitizers"),
     ROW(SEAL_SUPERVISOR, "mprotect", "sanitizers"),

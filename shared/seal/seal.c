@@ -15,14 +15,6 @@
 #define ALL_BITS 0xffffffffU
 #define LISTED (SEAL_SUPERVISOR | SEAL_WORKER)
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#define SANITIZED __has_feature(address_sanitizer)
-#else
-#define SANITIZED 0
-#endif
-
 /* For those above an agent, besides the rows that are wide: bubblewrap brings the loopback up over netlink, the name
  * servers' library asks it for addresses. */
 static const struct seccomp_rule sockets[] = {
@@ -44,7 +36,7 @@ static const struct seccomp_rule sockets[] = {
 /* The leak checker stops its own process and looks into it. */
 static bool is_sanitizers(const struct seccomp_rule *r)
 {
-    return SANITIZED && (str_eq(r->call, "ptrace") || str_eq(r->call, "process_vm_readv"));
+    return SEAL_SANITIZED && (str_eq(r->call, "ptrace") || str_eq(r->call, "process_vm_readv"));
 }
 
 static size_t gather_refused(struct seccomp_rule *ret)

@@ -14,6 +14,14 @@
 #include "shared/base/err.h"
 #include "shared/seal/seccomp.h"
 
+#if defined(__SANITIZE_ADDRESS__)
+#define SEAL_SANITIZED 1
+#elif defined(__has_feature)
+#define SEAL_SANITIZED __has_feature(address_sanitizer)
+#else
+#define SEAL_SANITIZED 0
+#endif
+
 enum seal_program {
     SEAL_SUPERVISOR = 1 << 0,
     SEAL_WORKER = 1 << 1,
