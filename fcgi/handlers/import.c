@@ -7,6 +7,7 @@
 #include "fcgi/multipart.h"
 #include "shared/base/mem.h"
 #include "shared/buml/import.h"
+#include "shared/json/json.h"
 #include "shared/buml/read.h"
 
 #define FIELD "buml_file"
@@ -35,18 +36,12 @@ static void answer_file(struct worker *w, const struct buml_upload *upload, impo
     struct findings f;
     struct err err = { 0 };
     cJSON *made = NULL;
-    char *text;
 
     findings_init(&f);
     if (import(upload, w->parser, &made, &f, &err) < 0) {
         reply_err(rp, &err);
     } else {
-        text = cJSON_PrintUnformatted(made);
-        if (text)
-            buf_add_str(&rp->body, text);
-        else
-            rp->body.failed = true;
-        cJSON_free(text);
+        json_write(made, 0, &rp->body);
         reply_json(rp, 200);
     }
     cJSON_Delete(made);

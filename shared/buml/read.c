@@ -8,6 +8,7 @@
 #include "shared/base/str.h"
 #include "shared/buml/reader.h"
 #include "shared/diagram/check.h"
+#include "shared/diagram/order.h"
 #include "shared/diagram/text.h"
 #include "shared/python/parser.h"
 
@@ -128,25 +129,35 @@ static int read_bodies(struct reader *r)
     return 0;
 }
 
-/* A diagram numbers conditions over all transitions in their order. */
+static int label_condition(struct reader *r, struct condition *c, size_t transition, size_t number)
+{
+    char label[64];
+
+    snprintf(label, sizeof(label), "condition_%zu_%zu", transition + 1, number + 1);
+    mem_free(c->label);
+    c->label = mem_strdup(label);
+    return c->label ? 0 : buml_nomem(r);
+}
+
+/* A diagram numbers conditions over all transitions in their order. A text has them by state, but names those that are
+ * more than a function after their place: of several functions the one of that name decides. */
 static int label_conditions(struct reader *r)
 {
-    size_t number = 0, i, k, c;
+    auto_free struct arc_place *places = NULL;
+    size_t i, c, len = 0;
 
     for (i = 0; i < r->m->states_len; i++)
-        for (k = 0; k < r->m->states[i].transitions_len; k++) {
-            struct transition *t = &r->m->states[i].transitions[k];
+        len += r->m->states[i].transitions_len;
+    places = mem_zalloc(len + 1, sizeof(*places));
+    if (!places || diagram_order(r->m, places) < 0)
+        return buml_nomem(r);
+    for (i = 0; i < len; i++) {
+        struct transition *t = &r->m->states[places[i].state].transitions[places[i].nth];
 
-            number++;
-            for (c = 0; c < t->conditions_len; c++) {
-                char label[64];
-
-                snprintf(label, sizeof(label), "condition_%zu_%zu", number, c + 1);
-                t->conditions[c].label = mem_strdup(label);
-                if (!t->conditions[c].label)
-                    return buml_nomem(r);
-            }
-        }
+        for (c = 0; c < t->conditions_len; c++)
+            if (label_condition(r, &t->conditions[c], i, c) < 0)
+                return -1;
+    }
     return 0;
 }
 

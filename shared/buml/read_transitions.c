@@ -313,13 +313,19 @@ static char *condition_source(const struct making *k, const struct thing *t)
     return NULL;
 }
 
+/* The name of a condition with source= may be that of its place among all, see label_conditions(). */
 static int add_condition(const struct making *k, const struct thing *t)
 {
+    const struct thing *name = thing_is(t, "Condition") ? object_arg(t, "name") : NULL;
     char *source = condition_source(k, t);
+    struct condition *made;
 
     if (!source)
         return k->r->err->kind ? -1 : 0;
-    k->t->conditions[k->t->conditions_len++].source = source;
+    made = &k->t->conditions[k->t->conditions_len++];
+    made->source = source;
+    if (name && name->kind == THING_TEXT && object_arg(t, "source") && !(made->label = mem_strdup(name->text)))
+        return buml_nomem(k->r);
     return buml_charge(k->r, strlen(source) + sizeof(struct condition));
 }
 

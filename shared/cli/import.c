@@ -6,6 +6,7 @@
 #include "shared/buml/import.h"
 #include "shared/buml/read.h"
 #include "shared/cli/compile_command.h"
+#include "shared/json/json.h"
 #include "shared/python/parser.h"
 
 enum { OUTPUT, PROJECT, QUIET };
@@ -20,18 +21,18 @@ static const struct cli_option options[] = {
 static int write_json(const struct cli_input *in, const cJSON *made)
 {
     const char *path = in->values[OUTPUT];
-    char *text = cJSON_Print(made);
     struct err err = { 0 };
-    int status = CLI_OK;
+    auto_buf struct buf text;
 
-    if (!text)
+    buf_init(&text, SIZE_MAX / 2);
+    json_write(made, 2, &text);
+    if (buf_add_char(&text, '\n') < 0)
         return cli_fail(CLI_FAILED, "out of memory");
     if (!path)
-        puts(text);
-    else if (io_write_file(path, text, strlen(text), 0666, &err) < 0)
-        status = cli_fail(CLI_FAILED, "%s", err.msg);
-    cJSON_free(text);
-    return status;
+        fwrite(text.data, 1, text.len, stdout);
+    else if (io_write_file(path, text.data, text.len, 0666, &err) < 0)
+        return cli_fail(CLI_FAILED, "%s", err.msg);
+    return CLI_OK;
 }
 
 static int import(const struct cli_input *in, const struct buf *text, struct python_parser *parser)

@@ -58,16 +58,20 @@ static size_t pop(struct heap *h)
     }
 }
 
-/* n of condition_<n>_1, NO_PLACE: called otherwise, or without conditions. */
+/* n of condition_<n>_<i>, the name of any of its conditions; NO_PLACE: all are called otherwise. */
 static int64_t place_of(const struct transition *t)
 {
-    const char *label = t->conditions_len ? t->conditions[0].label : NULL;
-    unsigned n, i;
-    int end = 0;
+    size_t k;
 
-    if (!label || sscanf(label, "condition_%9u_%9u%n", &n, &i, &end) != 2 || label[end] || i != 1)
-        return NO_PLACE;
-    return n;
+    for (k = 0; k < t->conditions_len; k++) {
+        const char *label = t->conditions[k].label;
+        unsigned n, i;
+        int end = 0;
+
+        if (label && sscanf(label, "condition_%9u_%9u%n", &n, &i, &end) == 2 && !label[end] && i == k + 1)
+            return n;
+    }
+    return NO_PLACE;
 }
 
 struct order {

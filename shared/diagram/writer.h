@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "shared/diagram/model.h"
+#include "shared/diagram/order.h"
 
 #define DIAGRAM_ID_SIZE 37
 
@@ -47,12 +48,6 @@ void diagram_write_states(struct diagram_writer *w);                            
 void diagram_fill_action(struct diagram_writer *w, cJSON *e, const struct action *a);    /* write_actions.c */
 void diagram_write_transitions(struct diagram_writer *w);                                /* write_transitions.c */
 int diagram_place(const struct model *m, struct box *ret_states, struct box *ret_start); /* write_layout.c */
-
-/* write_order.c: all transitions, in the order they are written; ret has room for all. -1 out of memory. */
-struct arc_place {
-    size_t state, nth;
-};
-int diagram_order(const struct model *m, struct arc_place *ret);
 
 /* An arc between two boxes: source, target, path and bounds (write_arcs.c). start: from the initial node. nth: of the
  * arcs of its source, so that some lie beside each other. */
