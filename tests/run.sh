@@ -88,6 +88,8 @@ security)
     ;;
 faults)
     build build
+    # Moments drawn by chance: the same ones when a test is tried again.
+    export FAULT_SEED=${FAULT_SEED:-$RANDOM}
     run_pytest tests/faults
     close
     ;;

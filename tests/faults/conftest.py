@@ -32,3 +32,4 @@ def stack(request):
     with Stack(**getattr(request.module, "SETTINGS", {})) as running:
         yield running
         running.assert_clean(30)
+        assert "Sanitizer" not in running.log_text(), running.log_text()[-5000:]

@@ -24,15 +24,16 @@ PATIENCE = 20  # seconds that a browser tries to come back
 
 
 def numbers():
-    """The request of an agent that answers "COUNT PAUSE" with that many frames, numbered over its whole life."""
+    """The request of an agent that answers "LAST PAUSE" with frames up to that number. It begins after the last one that it
+    has said, so asking twice, after a socket that took the first with it, is as good as once."""
     d = Diagram("Numbers")
     ready = d.state("ready", code("session.reply('ready')"))
     count = d.state("count", code("""
         import time
-        many, pause = session.event.message.split()
+        last, pause = session.event.message.split()
         first = session.get('said') or 0
-        session.set('said', first + int(many))
-        for number in range(first + 1, first + 1 + int(many)):
+        session.set('said', max(first, int(last)))
+        for number in range(first + 1, int(last) + 1):
             session.reply(str(number))
             if float(pause):
                 time.sleep(float(pause))
@@ -65,6 +66,7 @@ class Browser:
         self.ws = None
         self.resumes = False
         self.leaving = False  # does not come back any more
+        self.asked, self.pause = 0, 0  # what a frame of ours may get lost with its socket is asked again
 
     # ---- the socket ----
 
@@ -73,6 +75,7 @@ class Browser:
         while True:
             try:
                 self._open_once()
+                self._ask()
                 break
             except (OSError, InvalidHandshake, EOFError, TimeoutError, ConnectionClosed) as error:
                 last = error
@@ -152,9 +155,15 @@ class Browser:
             pass
 
     def ask(self, many, pause):
-        if self.ws is None:
-            self.open()
-        self.ws.send(json.dumps({"action": "user_message", "message": f"{many} {pause}"}))
+        """For that many numbers more."""
+        self.asked, self.pause = self.asked + many, pause
+        self._ask()
+
+    def _ask(self):
+        ws = self.ws
+        if ws and self.number < self.asked:
+            with contextlib.suppress(ConnectionClosed, OSError):
+                ws.send(json.dumps({"action": "user_message", "message": f"{self.asked} {self.pause}"}))
 
     def close(self):
         if self.ws:
