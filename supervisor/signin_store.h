@@ -1,6 +1,6 @@
 /* supervisor/signin_store.h -- the file that sign-ins survive a restart in: sealed as a whole with AES-256-GCM, so that
  * a byte that was changed, cut or added refuses all of it. What is in it are digests and names, no secret that could be
- * used; sealing keeps the names and what belongs together from whoever gets hold of the file. ADR 0014 says more. */
+ * used; sealing keeps the names and what belongs together from whoever gets hold of the file. ADR 0015 says more. */
 #ifndef SUPERVISOR_SIGNIN_STORE_H
 #define SUPERVISOR_SIGNIN_STORE_H
 
