@@ -217,6 +217,24 @@ struct thing *make_intent(struct call *c)
     return of_model(c, THING_INTENT, at);
 }
 
+/* agent.add_intent(Intent(...)): from now on the object is the agent's intent, whatever variables it has. */
+struct thing *do_add_intent(struct call *c)
+{
+    struct thing *object = c->args[0], *made;
+    struct call call = { .r = c->r, .node = c->node };
+
+    if (!thing_is(object, "Intent"))
+        return do_take(c);
+    call.callee = object->callee;
+    memcpy(call.args, object->args, sizeof(call.args));
+    made = make_intent(&call);
+    if (made && made->kind == THING_INTENT) {
+        object->kind = THING_INTENT;
+        object->index = made->index;
+    }
+    return made;
+}
+
 /* ---- LLMs ---------------------------------------------------------------------------------------------------------
  */
 

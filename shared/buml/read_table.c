@@ -203,7 +203,7 @@ static const struct callee constructors[] = {
     ROW("Agent", agent, make_agent),
     ROW("Metadata", metadata, NULL),
     ROW("Project", project, make_project),
-    ROW("Intent", intent, make_intent),
+    ROW("Intent", intent, NULL), /* one of the agent's only when it is added */
     ROW("Tool", tool, make_tool),
     ROW("Skill", skill, make_skill),
     ROW("Workspace", workspace, make_workspace),
@@ -277,7 +277,7 @@ static const struct callee methods[] = {
     ROW("add_gui_model", gui, make_gui),
     ROW("new_state", state, make_state),
     ROW("new_reasoning_state", reasoning, make_reasoning_state),
-    ROW("add_intent", one, do_take),
+    ROW("add_intent", one, do_add_intent),
     ROW("add_tool", one, do_take),
     ROW("add_skill", one, do_take),
     ROW("add_workspace", one, do_take),

@@ -135,23 +135,32 @@ static bool leaves_on(const struct state *s, size_t intent)
     return false;
 }
 
+/* What names the intent: itself, its name, or one that the agent has not. NULL: unknown. */
+static const char *intent_name(const struct making *k, const struct thing *t)
+{
+    if (thing_is(t, "Intent"))
+        t = object_arg(t, "name");
+    if (t && t->kind == THING_INTENT)
+        return k->r->m->intents[t->index].name;
+    return t && t->kind == THING_TEXT && !text_is_blank(t->text) ? t->text : NULL;
+}
+
 static int read_intent(const struct making *k, const struct thing *matcher)
 {
     const struct thing *t =
         buml_meant(k->r, object_arg(matcher, "intent"), node_child(matcher->node, PART_ARGS), THING_INTENT, NULL);
+    const char *name = intent_name(k, t);
     size_t at = MODEL_NONE;
 
-    if (t && t->kind == THING_INTENT)
-        at = t->index;
-    else if (t && t->kind == THING_TEXT && map_find_name(&k->r->intents, t->text, &at) < 0)
-        return buml_nomem(k->r);
-    if (at == MODEL_NONE)
+    if (!name)
         return drop(k, "its intent is not known");
-    if (leaves_on(k->from, at))
+    if (map_find_name(&k->r->intents, name, &at) < 0)
+        return buml_nomem(k->r);
+    if (at != MODEL_NONE && leaves_on(k->from, at))
         return drop(k, "the intent leads elsewhere already");
     k->t->kind = TRANSITION_INTENT;
     k->t->intent = at;
-    return keep_text(k, k->r->m->intents[at].name, &k->t->intent_name) < 0 ? -1 : KEEP;
+    return keep_text(k, name, &k->t->intent_name) < 0 ? -1 : KEEP;
 }
 
 static int read_no_intent(const struct making *k, const struct thing *matcher)

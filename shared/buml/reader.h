@@ -245,6 +245,7 @@ struct thing *do_add_code(struct call *c);
 struct thing *do_begin(struct call *c);
 struct thing *do_with_condition(struct call *c);
 struct thing *do_go_to(struct call *c);
+struct thing *do_add_intent(struct call *c);
 struct thing *do_take(struct call *c);   /* add_intent(x) and so on: x is known already */
 struct thing *do_ignore(struct call *c); /* has no place in a diagram */
 struct thing *do_nothing(struct call *c);

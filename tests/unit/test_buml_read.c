@@ -330,6 +330,14 @@ static const struct row transitions[] = {
       "unknown operator" },
 };
 
+static const struct row unregistered[] = {
+    { TWO "i = Intent('i', ['x'])\ns.when_intent_matched(i).go_to(d)\nagent.add_intent(i)\n",
+      { "kind=0 target=1 intent=0", "intent name=\"i\"" },
+      NULL },
+    { TWO "s.when_intent_matched(Intent('i')).go_to(d)\n", { "intent=-1", "intent_name=\"i\"" }, "intent \"i\"" },
+    { TWO "agent.new_intent('i', ['x'])\ns.when_intent_matched('i').go_to(d)\n", { "kind=0 target=1 intent=0" }, NULL },
+};
+
 static const struct row others[] = {
     { AGENT "print('x')\n",
       { "agent=\"A\"" },
@@ -396,6 +404,7 @@ ROWS_TEST(tools_llms_and_stores_may_be_written_in_many_ways, parts)
 ROWS_TEST(states_may_be_written_in_many_ways, states)
 ROWS_TEST(bodies_may_be_written_in_many_ways, bodies)
 ROWS_TEST(transitions_may_be_written_in_many_ways, transitions)
+ROWS_TEST(intents_may_be_known_by_name_alone, unregistered)
 ROWS_TEST(other_statements_do_no_harm, others)
 
 /* ---- refusals -----------------------------------------------------------------------------------------------------
@@ -607,6 +616,7 @@ int main(void)
         cmocka_unit_test(states_may_be_written_in_many_ways),
         cmocka_unit_test(bodies_may_be_written_in_many_ways),
         cmocka_unit_test(transitions_may_be_written_in_many_ways),
+        cmocka_unit_test(intents_may_be_known_by_name_alone),
         cmocka_unit_test(other_statements_do_no_harm),
         cmocka_unit_test(broken_files_are_refused_with_their_place),
         cmocka_unit_test(limits_are_named),
