@@ -5,10 +5,12 @@ child, without network and with limits.
 {"do": "convert", "request": JSON}    the reference's own model of a diagram, described the same way
 {"do": "import", "path": file}        what the reference's importer reads: diagram JSON
 {"do": "import-project", "path": file}  the same for a project file
+{"do": "write", "request": JSON}      the reference's own file of a diagram: {"text"}
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import logging
@@ -20,6 +22,7 @@ import tempfile
 
 from besser.BUML.metamodel.state_machine import agent as metamodel
 from besser.BUML.metamodel.state_machine.state_machine import CustomCodeAction
+from besser.utilities.buml_code_builder.agent_model_builder import agent_model_to_code
 from besser.utilities.buml_code_builder.gui_model_builder import gui_model_to_code
 from besser.utilities.web_modeling_editor.backend.services.converters import process_agent_diagram
 from besser.utilities.web_modeling_editor.backend.services.converters.buml_to_json.agent_diagram_converter import (
@@ -172,6 +175,13 @@ def read(path):
         return stream.read()
 
 
+def written(request):
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(sys.stderr):
+        path = os.path.join(folder, "written.py")
+        agent_model_to_code(process_agent_diagram({**request, "config": request.get("config") or {}}), path)
+        return {"text": read(path)}
+
+
 def answer(line):
     question = json.loads(line)
     try:
@@ -180,6 +190,8 @@ def answer(line):
         if question["do"] == "convert":
             request = json.loads(question["request"])
             return agent(process_agent_diagram({**request, "config": request.get("config") or {}}))
+        if question["do"] == "write":
+            return written(json.loads(question["request"]))
         if question["do"] == "import-project":
             return project_to_json(read(question["path"]))
         return agent_buml_to_json(read(question["path"]))

@@ -136,6 +136,21 @@ def test_a_project_has_all_its_agents(worker):
     assert imported(worker, TWO)["title"] == "First"
 
 
+def test_an_exported_project_comes_back(worker):
+    models = [imported(worker, AGENT.replace("Desk", title)) for title in ("One", "Two")]
+    project = {"id": "p", "type": "Project", "name": "Mine", "createdAt": "2024-01-01", "owner": "me",
+               "diagrams": {"AgentDiagram": [{"title": one["title"], "model": one["model"]} for one in models]}}
+    status, _headers, text, _ended = ask(
+        worker.path, "POST", "/besser_api/export-project-as-buml", json.dumps(project).encode()
+    )
+    assert status == 200, text
+    back = imported(worker, text, path=PROJECT)
+    assert (back["name"], back["owner"]) == ("Mine", "me")
+    agents = back["diagrams"]["AgentDiagram"]
+    assert [entry["title"] for entry in agents] == ["One", "Two"]
+    assert [entry["model"] for entry in agents] == [one["model"] for one in models]
+
+
 def test_a_single_diagram_becomes_a_project(worker):
     project = imported(worker, AGENT, path=PROJECT)
     assert (project["name"], project["owner"]) == ("Imported Project", "Unknown")
