@@ -221,6 +221,7 @@ static int run(const struct config *c, struct err *err)
  * request. */
 static void keep_memory(void)
 {
+    mallopt(M_MXFAST, 0); /* small pieces gathered in lists are joined again, all at once, at each large one */
     mallopt(M_MMAP_THRESHOLD, KEPT_BYTES / 2);
     mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 }
