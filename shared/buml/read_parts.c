@@ -40,7 +40,7 @@ const char *text_arg(const struct call *c, const char *name)
     return NULL;
 }
 
-/* The trimmed, cleaned name of a new part: 1 and *ret; 0 when it is none or was there before (*ret_index), -1. */
+/* The name of a new part, trimmed and cleaned; intents keep theirs as it is (2.3): 1 and *ret; 0 when it is none or was there before (*ret_index), -1. */
 static int new_name(struct call *c, const char *argument, struct map *known, size_t index, char **ret,
                     size_t *ret_index)
 {
@@ -51,7 +51,7 @@ static int new_name(struct call *c, const char *argument, struct map *known, siz
     *ret_index = MODEL_NONE;
     if (!text)
         return 0;
-    name = text_trim_clean(text);
+    name = known == &c->r->intents ? mem_strdup(text) : text_trim_clean(text);
     if (!name)
         return buml_nomem(c->r);
     if (text_is_blank(name)) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "shared/base/mem.h"
+#include "shared/base/str.h"
 #include "shared/buml/writer.h"
 #include "shared/diagram/provider.h"
 #include "shared/diagram/text.h"
@@ -76,6 +77,16 @@ static int take_bodies(struct buml_writer *w)
 /* ---- variables ----------------------------------------------------------------------------------------------------
  */
 
+/* After its function, so that the text does not depend on where its transition stood among all; a literal keeps the
+ * name of that place, since it may hold a function of that name. */
+static const char *name_condition(struct buml_writer *w, const struct condition *c, const struct buml_code *code)
+{
+    const char *raw = code->function ? code->function : c->label ? c->label : "condition";
+
+    return str_starts(raw, "condition_") ? names_make(&w->names, raw, w->err)
+                                         : names_make_prefixed(&w->names, "condition", raw, w->err);
+}
+
 static int name_conditions(struct buml_writer *w)
 {
     size_t i, k, n, at = 0;
@@ -85,8 +96,7 @@ static int name_conditions(struct buml_writer *w)
             const struct transition *t = &w->m->states[i].transitions[k];
 
             for (n = 0; n < t->conditions_len; n++, at++) {
-                w->conditions[at].variable =
-                    names_make(&w->names, t->conditions[n].label ? t->conditions[n].label : "condition", w->err);
+                w->conditions[at].variable = name_condition(w, &t->conditions[n], &w->conditions[at]);
                 if (!w->conditions[at].variable)
                     return -1;
             }

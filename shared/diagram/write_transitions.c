@@ -64,9 +64,7 @@ static void add_predefined(struct diagram_writer *w, cJSON *to, const struct tra
     switch (t->kind) {
     case TRANSITION_INTENT:
         diagram_add_word(w, to, "intentName",
-                         t->intent_name                  ? t->intent_name
-                         : t->intent < w->m->intents_len ? w->m->intents[t->intent].name
-                                                         : NULL);
+                         t->intent < w->m->intents_len ? w->m->intents[t->intent].name : t->intent_name);
         break;
     case TRANSITION_VARIABLE:
         add_comparison(w, to, t);

@@ -45,7 +45,7 @@ def test_a_big_one_executes(name, reference, tmp_path):
 
 
 # Only what a database action does not use is another thing: its custom name without custom selection.
-@pytest.mark.parametrize("seed", harness.seeds(60, salt=31))
+@pytest.mark.parametrize("seed", harness.seeds(40, salt=31))
 def test_a_random_diagram_executes_and_makes_its_model(seed, reference, tmp_path):
     request = random_diagram.build(seed)
     ours = reference.run(exported(request), tmp_path)["agents"]["agent"]
@@ -53,7 +53,7 @@ def test_a_random_diagram_executes_and_makes_its_model(seed, reference, tmp_path
     assert not [one for one in found if not one[0].endswith("db_custom_name")]
 
 
-@pytest.mark.parametrize("seed", harness.seeds(60, salt=32))
+@pytest.mark.parametrize("seed", harness.seeds(30, salt=32))
 def test_a_difficult_random_diagram_executes(seed, reference, tmp_path):
     request = random_diagram.build(seed, random_diagram.ODDITIES, states=(3, 12))
     ours = reference.run(exported(request), tmp_path)["agents"]["agent"]

@@ -121,12 +121,13 @@ static void conditions_are_written_once_before_the_bodies(void **state)
                                           "'def (','def is_late(session):\\n    return 1'"));
 
     assert_has(text, "\n\n\ndef is_late(session):\n    return True\n\n\n"
-                     "condition_1_1 = Condition('is_late', callable=is_late)\n"
+                     "condition_is_late = Condition('is_late', callable=is_late)\n"
                      "condition_1_2 = Condition('condition_1_2', source='lambda session: False')\n"
                      "condition_1_3 = Condition('condition_1_3', source='def (')\n"
                      "condition_1_4 = Condition('condition_1_4', source='def is_late(session):\\n    return 1')\n");
-    assert_has(text, "\nhub.when_condition(condition_1_1).with_condition(condition_1_2).with_condition(condition_1_3)"
-                     ".with_condition(condition_1_4).go_to(hub)\n");
+    assert_has(text,
+               "\nhub.when_condition(condition_is_late).with_condition(condition_1_2).with_condition(condition_1_3)"
+               ".with_condition(condition_1_4).go_to(hub)\n");
 }
 
 static void transitions_of_every_kind(void **state)
