@@ -195,7 +195,7 @@ bool thing_truth(const struct thing *t);
 /* A constant as JSON. 1; 0 and a warning about what: no constant; -1. */
 int thing_value(struct reader *r, const struct thing *t, const char *what, struct value *ret);
 
-/* read_eval.c, read_walk.c, read_call.c */
+/* read_eval.c, read_walk.c, read_function.c, read_call.c */
 struct thing *buml_eval(struct reader *r, const struct node *n);
 struct thing *buml_scope_find(struct reader *r, const char *name);
 int buml_scope_bind(struct reader *r, const char *name, struct thing *t);
@@ -208,6 +208,7 @@ int buml_walk(struct reader *r, const struct node_list *statements);
 struct thing *buml_follow(struct reader *r, struct thing *function, const struct node *at, struct thing *const *args,
                           size_t args_len, const struct thing *named);
 struct thing *buml_eval_call(struct reader *r, const struct node *n);
+int buml_walk_unused(struct reader *r);                   /* functions that nobody used */
 int buml_walk_module(struct reader *r, int from, int to); /* top-level statements that begin in lines from..to */
 int buml_list_add(struct reader *r, struct thing_list *l, struct thing *t);
 int buml_scope_put(struct reader *r, struct scope *s, const char *name, struct thing *t);
