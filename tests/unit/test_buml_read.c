@@ -330,6 +330,49 @@ static const struct row transitions[] = {
       "unknown operator" },
 };
 
+#define SHOWN_IN(model) "agent.add_gui_model('g', " model ")\n"
+#define ONE_SCREEN(element) \
+    AGENT "e = " element "\np = Screen('p', 'page', {e}, is_main_page=True)\n" \
+          "gui_model = GUIModel('G', '', '1.0', '1.0', {Module('M', {p})}, 'd')\n" SHOWN_IN("gui_model")
+
+static const struct row guis[] = {
+    { ONE_SCREEN("Text('t', 'words', 'd')"), { "content='words'", "is_main_page=True" }, NULL },
+    { ONE_SCREEN("Text(content='words', description='d', name='t', component_id='x', tag_name='h1')"),
+      { "content='words'", "component_id='x'", "tag_name='h1'" },
+      NULL },
+    { AGENT "from besser.BUML.metamodel.gui import Text as T, GUIModel as G, Module, Screen as S\n"
+            "def build():\n    e = T('t', 'words', 'd')\n    p = S('p', '', set())\n    p.view_elements = {e}\n"
+            "    return G('G', '', '1', '1', {Module('M', screens={p})}, '')\n" SHOWN_IN("build()"),
+      { "content='words'" },
+      NULL },
+    { ONE_SCREEN("InputField('f', 'd', InputFieldType.Email, 'Mail', 'you@x', True)"),
+      { "field_type=InputFieldType.Email", "placeholder='you@x'", "required=True" },
+      NULL },
+    { ONE_SCREEN("Map('m', 'Here', -1.5, +2, 7)\ne.layers = [MapLayer('l', MapLayerType.heatmap)]"),
+      { "MapLayerType.heatmap" },
+      NULL },
+    { ONE_SCREEN("Button('b', 'd', 'Go', styling=Styling(size=Size(width='3px'), color=Color(opacity=0.5)))"),
+      { "label='Go'", "width='3px'" },
+      NULL },
+    { AGENT
+      "e = Text('t', 'w', 'd')\ntry:\n    e.data_binding = b\nexcept NameError:\n    pass\n"
+      "p = Screen('p', '', set([e]))\nm = GUIModel('G', '', '1', '1', set(), '')\nm.modules = {Module('M', {p})}\n"
+      "agent.add_gui_model(gui_model=m, gui_id='g')\n",
+      { "content='w'" },
+      NULL },
+    { ONE_SCREEN("Text('t', 'w', 'd', blink=True)"), { "content='w'" }, "Line 2: GUI \"g\": Text has no \"blink\"" },
+    { ONE_SCREEN("InputField('f', 'd', InputFieldType.Telepathy)"),
+      { "InputField(" },
+      "field_type of InputField is a member" },
+    { ONE_SCREEN("make_it()"), { "name='p'" }, "view_elements of Screen is something" },
+    { AGENT "agent.add_gui_model('g', make())\n", { "gui gui_id=\"g\"" }, "not a GUIModel" },
+    { AGENT "agent.add_gui_model('g', None)\n", { "gui gui_id=\"g\"" }, NULL },
+    { AGENT "def _agent_gui_0_x():\n    return 1\n", { "agent=\"A\"" }, "no add_gui_model() takes" },
+    { AGENT "x = ViewContainer('c', 'd', set())\nx.view_elements = {x}\np = Screen('p', '', {x})\n" SHOWN_IN("x"),
+      { "gui gui_id=\"g\"" },
+      "not a GUIModel" },
+};
+
 static const struct row unregistered[] = {
     { TWO "i = Intent('i', ['x'])\ns.when_intent_matched(i).go_to(d)\nagent.add_intent(i)\n",
       { "kind=0 target=1 intent=0", "intent name=\"i\"" },
@@ -405,6 +448,7 @@ ROWS_TEST(states_may_be_written_in_many_ways, states)
 ROWS_TEST(bodies_may_be_written_in_many_ways, bodies)
 ROWS_TEST(transitions_may_be_written_in_many_ways, transitions)
 ROWS_TEST(intents_may_be_known_by_name_alone, unregistered)
+ROWS_TEST(guis_may_be_written_in_many_ways, guis)
 ROWS_TEST(other_statements_do_no_harm, others)
 
 /* ---- refusals -----------------------------------------------------------------------------------------------------
@@ -474,6 +518,38 @@ static void limits_are_named(void **state)
     buf_add_str(&b, "a = Agent('a')\nt = 'xxxxxxxxxxxxxxxx'\n");
     repeat(&b, "t = t + t\n", 40);
     refused(*state, b.data, b.len, "96 MiB");
+    buf_release(&b);
+}
+
+static void a_gui_that_holds_itself_is_refused(void **state)
+{
+    static const char text[] =
+        AGENT "x = ViewContainer('c', 'd', set())\nx.view_elements = {x}\np = Screen('p', '', {x})\n"
+              "m = GUIModel('G', '', '1', '1', {Module('M', {p})}, '')\n" SHOWN_IN("m");
+
+    refused(*state, text, strlen(text), "GUI \"g\" has more than");
+}
+
+static void a_builder_has_limits(void **state)
+{
+    struct buf b;
+
+    buf_init(&b, 8u << 20);
+    buf_add_str(&b, AGENT "def _agent_gui_0_g():\n    x = [");
+    repeat(&b, "1,", 20000);
+    buf_add_str(&b, "]\n" SHOWN_IN("_agent_gui_0_g()"));
+    refused(*state, b.data, b.len, "GUI \"g\": its text has more than 20000 parts");
+    buf_clear(&b);
+    buf_add_str(&b, AGENT "def _agent_gui_0_g():\n    x = '");
+    repeat(&b, "1", 1000000);
+    buf_add_str(&b, "'\n" SHOWN_IN("_agent_gui_0_g()"));
+    refused(*state, b.data, b.len, "more than 1000000 characters");
+    buf_clear(&b);
+    buf_add_str(&b, AGENT "def _agent_gui_0_g():\n    x = ");
+    repeat(&b, "[", 85);
+    repeat(&b, "]", 85);
+    buf_add_str(&b, "\n" SHOWN_IN("_agent_gui_0_g()"));
+    refused(*state, b.data, b.len, "more than 80 levels");
     buf_release(&b);
 }
 
@@ -617,9 +693,12 @@ int main(void)
         cmocka_unit_test(bodies_may_be_written_in_many_ways),
         cmocka_unit_test(transitions_may_be_written_in_many_ways),
         cmocka_unit_test(intents_may_be_known_by_name_alone),
+        cmocka_unit_test(guis_may_be_written_in_many_ways),
         cmocka_unit_test(other_statements_do_no_harm),
         cmocka_unit_test(broken_files_are_refused_with_their_place),
         cmocka_unit_test(limits_are_named),
+        cmocka_unit_test(a_gui_that_holds_itself_is_refused),
+        cmocka_unit_test(a_builder_has_limits),
         cmocka_unit_test(a_tree_of_too_many_nodes_is_refused),
         cmocka_unit_test(what_is_no_tree_is_refused),
         cmocka_unit_test(a_long_chain_is_not_deep),
