@@ -211,7 +211,7 @@ class Flow:
         with self.changed:
             self.changed.wait_for(lambda: self.ended or self.browser.number >= number, timeout)
         if self.ended:
-            raise self.ended
+            raise AssertionError(f"{self.ended!r}\n{self.stack.log_text()[-6000:]}") from self.ended
         assert self.browser.number >= number, f"{self.browser.number} of {number} in {timeout} s\n{self.stack.log_text()[-3000:]}"
 
     def wait_for_the_end(self, timeout=30):
