@@ -113,8 +113,9 @@ def is_refusal(outcome):
 
 
 def main():
-    attempts, folder = load(), pathlib.Path(tempfile.mkdtemp(prefix="agentsim-bench-"))
-    with Network() as net:
+    attempts = load()
+    with tempfile.TemporaryDirectory(prefix="agentsim-bench-") as made, Network() as net:
+        folder = pathlib.Path(made)
         log = folder / "hits"
         log.touch()
         net.run("world", [sys.executable, ours.SERVERS, "http", log])
