@@ -40,7 +40,8 @@ const char *text_arg(const struct call *c, const char *name)
     return NULL;
 }
 
-/* The name of a new part, trimmed and cleaned; intents keep theirs as it is (2.3): 1 and *ret; 0 when it is none or was there before (*ret_index), -1. */
+/* The name of a new part, trimmed and cleaned; intents keep theirs as it is (2.3): 1 and *ret; 0 when it is none or was
+ * there before (*ret_index), -1. */
 static int new_name(struct call *c, const char *argument, struct map *known, size_t index, char **ret,
                     size_t *ret_index)
 {

@@ -653,27 +653,6 @@ static void downloads_and_judgements_need_no_service(void **state)
     close_scene(&s, "");
 }
 
-static void a_diagram_is_exported_as_python(void **state)
-{
-    const struct fake_plan plan = { .port = 1 };
-    struct answer a;
-    struct scene s;
-
-    (void)state;
-    open_scene(&s, &plan);
-    ask(&s, "POST", "/besser_api/export-buml", HELLO "}", NULL, &a);
-    assert_int_equal(a.status, 200);
-    assert_non_null(strstr(a.headers.data, "agent_buml.py"));
-    assert_non_null(strstr(a.body.data, "# AGENT MODEL #\n"));
-    drop(&a);
-    expect(&s, "POST", "/besser_api/export-buml", "{\"title\":\"T\",\"model\":{\"type\":\"ClassDiagram\"}}", NULL, 400,
-           "ClassDiagram");
-    expect(&s, "POST", "/besser_api/export-buml", "{\"title\":\"T\",\"model\":{\"elements\":[1]}}", NULL, 400,
-           "model.elements");
-    expect(&s, "POST", "/besser_api/export-buml", "{\"title\":\"T\"}", NULL, 422, "missing");
-    close_scene(&s, "");
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -695,7 +674,6 @@ int main(void)
         cmocka_unit_test(without_a_supervisor_the_answer_is_503_and_names_no_path),
         cmocka_unit_test(addresses_with_or_without_slash_are_redirected),
         cmocka_unit_test(downloads_and_judgements_need_no_service),
-        cmocka_unit_test(a_diagram_is_exported_as_python),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
