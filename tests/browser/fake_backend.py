@@ -26,6 +26,7 @@ class FakeSession:
         self.files = {"files": [], "directories": []}
         self.on_message = None  # called with (session, frame)
         self.ended = False
+        self.state = "attached"
         self.socket = None
         self.base = 0
         self.lock = threading.Lock()
@@ -78,6 +79,7 @@ class FakeService:
         self.close_code = None      # refuse sockets with this code
         self.on_start = lambda session: None
         self.archive = True
+        self.prefer = None          # the header of the newest start
 
     @property
     def newest(self):
@@ -92,6 +94,7 @@ class FakeService:
         if (method, path) == ("POST", "/besser_api/validate-diagram"):
             return json_reply(200, self.judge_answer) if self.judge_answer else json_reply(404, {"detail": "Not Found"})
         if (method, path) == ("POST", f"{SIMULATION}/sessions"):
+            self.prefer = params.get("HTTP_PREFER")
             return self._start()
         if path == f"{SIMULATION}/limits":
             return json_reply(200, {"memoryMb": None, "cpuCores": None, "diskMb": None,
@@ -116,7 +119,7 @@ class FakeService:
             session.ended = True
             return json_reply(200, {"ok": True})
         if method == "GET" and rest is None:
-            return json_reply(200, {"sessionId": session.id, "state": "attached", "startedAt": "2026-01-31T12:00:00.000Z",
+            return json_reply(200, {"sessionId": session.id, "state": session.state, "startedAt": "2026-01-31T12:00:00.000Z",
                                     "expiresAt": None, "attached": True, "framesSent": len(session.frames), "exit": None})
         if rest == "/files":
             return json_reply(200, session.files)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import threading
 
 import pytest
 from playwright.sync_api import expect
@@ -303,3 +304,24 @@ def test_a_sign_in_is_used_and_leaves_the_address(browser, fake, service):
         expect(page.get_by_test_id("frame").first).not_to_contain_text("abc")
     finally:
         watched.close()
+
+
+def test_a_full_service_is_waited_for(console, service):
+    """The console asks for a place and says so when it takes long."""
+    free = threading.Event()
+    service.on_start = lambda _session: free.wait(20)
+    console.get_by_test_id("example").first.click()
+    console.get_by_test_id("start").click()
+    expect(console.get_by_test_id("event").last).to_contain_text("waiting for one", timeout=15000)
+    free.set()
+    expect(console.locator("[data-testid=status][data-state=live]")).to_be_visible(timeout=15000)
+    assert service.prefer == "wait=45"
+
+
+def test_a_session_of_which_only_its_end_is_known_is_not_gone_on_with(talking, service):
+    page, session = talking
+    session.state = "gone"
+    page.reload()
+    page.get_by_test_id("example").first.click()
+    expect(page.get_by_test_id("start")).to_be_enabled()
+    assert len(session.auths) == 1

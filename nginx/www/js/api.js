@@ -2,6 +2,7 @@
 
 const BASE = "/besser_api/simulation";
 const AUTH = "/besser_api/github/auth";
+const WAIT_SECONDS = 45;
 
 /** An answer that is no success. `message` is a sentence; `problems` are lines for a list; `status` 0: no answer. */
 export class ApiError extends Error {
@@ -21,7 +22,8 @@ export class Api {
   /** The same diagram once more, for its warnings: the verdict of a simulation has no place for them. */
   judge(request) { return this.#json("POST", "/besser_api/validate-diagram", request); }
   validate(request) { return this.#json("POST", `${BASE}/validate`, request); }
-  start(request) { return this.#json("POST", `${BASE}/sessions`, request); }
+  /** Waits for a place where all are taken. */
+  start(request) { return this.#json("POST", `${BASE}/sessions`, request, { Prefer: `wait=${WAIT_SECONDS}` }); }
   stop(id) { return this.#json("DELETE", `${BASE}/sessions/${encodeURIComponent(id)}`); }
   session(id) { return this.#json("GET", `${BASE}/sessions/${encodeURIComponent(id)}`); }
   files(id) { return this.#json("GET", `${BASE}/sessions/${encodeURIComponent(id)}/files`); }
@@ -53,8 +55,8 @@ export class Api {
     return { blob: await answer.blob(), name: path === null ? `${id}.zip` : path.split("/").pop() };
   }
 
-  async #json(method, address, body) {
-    const answer = await this.#fetch(method, address, body);
+  async #json(method, address, body, more = {}) {
+    const answer = await this.#fetch(method, address, body, more);
     try {
       return await answer.json();
     } catch {
@@ -62,8 +64,8 @@ export class Api {
     }
   }
 
-  async #fetch(method, address, body) {
-    const headers = {};
+  async #fetch(method, address, body, more = {}) {
+    const headers = { ...more };
     const form = body instanceof FormData; // the browser writes its type, with the boundary
     if (body !== undefined && !form)
       headers["Content-Type"] = "application/json";

@@ -17,6 +17,9 @@ import { Source } from "./source.js";
 import { makeTabs } from "./tabs.js";
 import { Trace } from "./trace.js";
 
+/* A free service answers sooner. */
+const PATIENCE_MS = 3000;
+
 const BADGES = {
   idle: "No session", starting: "Starting", connecting: "Connecting", live: "Live", reconnecting: "Reconnecting",
   lost: "Disconnected", ended: "Ended",
@@ -100,7 +103,8 @@ class Console {
       const shown = { title: spoken(request.title), states, initial };
       this.#clearPanes(shown);
       this.#status("starting", "Asking for a session");
-      const { sessionId } = await this.api.start(this.source.withKeys(request));
+      const patience = setTimeout(() => this.chat.note("Perhaps all places are taken; waiting for one."), PATIENCE_MS);
+      const { sessionId } = await this.api.start(this.source.withKeys(request)).finally(() => clearTimeout(patience));
       this.#running = request;
       keepSession(sessionId, shown);
       this.#begin(sessionId);
@@ -183,8 +187,7 @@ class Console {
   /** Whether the service still knows the session; when it cannot be asked, the socket finds out. */
   async #exists(id) {
     try {
-      await this.api.session(id);
-      return true;
+      return (await this.api.session(id)).state !== "gone";
     } catch (error) {
       return error.status === 0 || error.status >= 500;
     }
