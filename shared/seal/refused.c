@@ -11,6 +11,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include "shared/base/mem.h"
@@ -23,6 +24,15 @@
 
 #ifndef PR_SCHED_CORE
 #define PR_SCHED_CORE 62
+#endif
+
+/* of Linux 6.7: newer than Debian 12's headers */
+#ifndef TCP_AO_ADD_KEY
+#define TCP_AO_ADD_KEY 38
+#endif
+
+#ifndef MFD_HUGETLB
+#define MFD_HUGETLB 4U
 #endif
 
 #ifndef CLONE_NEWTIME
@@ -74,9 +84,15 @@ static const char families[] = "only UNIX and IP sockets: the others are not con
 static const char transports[] = "only TCP and UDP: other transports are rarely used kernel code";
 static const char watching[] = "tells when others open the files that all sessions share";
 static const char programs[] = "programs inside the kernel";
+static const char filters[] = "each filter takes of the memory for compiled programs that the whole machine shares";
 static const char modules[] = "loads kernel modules (bridge, VLAN) before it asks for a capability";
 static const char cached[] = "tells which pages of shared files others have read, or drops them";
 static const char writes[] = "makes the whole machine write, and others wait";
+static const char flushes[] = "empties the disk's cache each time, also for files that are only read; "
+                              "a session's own files end with it";
+static const char huge[] = "the machine's reserve of huge pages, which no limit on memory counts";
+static const char signed_tcp[] = "keys for TCP: rarely used kernel code, which loads modules by name";
+static const char open_locks[] = "locks without a process, which nobody could count against a session";
 static const char terminal[] = "puts words into a terminal, or loads a line discipline";
 static const char sysv[] = "memory that no process owns is outside of every limit on processes";
 
@@ -114,6 +130,10 @@ static const struct seccomp_rule table[] = {
       "protocols above TCP (TLS in the kernel): rarely used kernel code",
       { IS(1, IPPROTO_TCP), IS(2, TCP_ULP) },
       false },
+
+    { "setsockopt", ENOPROTOOPT, signed_tcp, { IS(1, IPPROTO_TCP), IS(2, TCP_MD5SIG) }, false },
+    { "setsockopt", ENOPROTOOPT, signed_tcp, { IS(1, IPPROTO_TCP), IS(2, TCP_MD5SIG_EXT) }, false },
+    { "setsockopt", ENOPROTOOPT, signed_tcp, { IS(1, IPPROTO_TCP), IS(2, TCP_AO_ADD_KEY) }, false },
 
     { "setsockopt",
       ENOPROTOOPT,
@@ -164,6 +184,12 @@ static const struct seccomp_rule table[] = {
     { "fadvise64", EPERM, cached, { IS(3, POSIX_FADV_DONTNEED) }, false },
     NEVER("sync", ENOSYS, writes),
     NEVER("syncfs", EPERM, writes),
+    NEVER("fsync", SECCOMP_SKIP, flushes),
+    NEVER("fdatasync", SECCOMP_SKIP, flushes),
+    { "fcntl", EINVAL, open_locks, { IS(1, F_OFD_SETLK) }, false },
+    { "fcntl", EINVAL, open_locks, { IS(1, F_OFD_SETLKW) }, false },
+    { "mmap", ENOMEM, huge, { ANY_BIT(3, MAP_HUGETLB) }, false },
+    { "memfd_create", EINVAL, huge, { ANY_BIT(1, MFD_HUGETLB) }, false },
 
     /* other processes */
     NOBODY("ptrace", EPERM, others),
@@ -184,6 +210,8 @@ static const struct seccomp_rule table[] = {
     NOBODY("userfaultfd", EPERM, "stops the kernel at a moment of an attacker's choice"),
     NOBODY("perf_event_open", EPERM, "measures the kernel and its neighbours"),
     NOBODY("bpf", EPERM, programs),
+    NEVER("seccomp", ENOSYS, filters),
+    { "prctl", EINVAL, filters, { IS(0, PR_SET_SECCOMP) }, false },
     NOBODY("memfd_secret", ENOSYS, "memory that not even the kernel's own tools may look at"),
     NOBODY("add_key", EPERM, keys),
     NOBODY("request_key", EPERM, keys),

@@ -98,7 +98,8 @@ static void choices_of(struct choices *ret, const struct seccomp_test *t)
 static int add_one(scmp_filter_ctx ctx, const struct seccomp_rule *r, int number, const struct scmp_arg_cmp *cmp,
                    unsigned n)
 {
-    uint32_t action = r->errnum ? SCMP_ACT_ERRNO((unsigned)r->errnum) : SCMP_ACT_ALLOW;
+    uint32_t refused = SCMP_ACT_ERRNO(r->errnum == SECCOMP_SKIP ? 0U : (unsigned)r->errnum);
+    uint32_t action = r->errnum ? refused : SCMP_ACT_ALLOW;
     int e = seccomp_rule_add_array(ctx, action, number, n, cmp);
 
     return e == -EEXIST ? 0 : e;

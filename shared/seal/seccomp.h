@@ -21,6 +21,8 @@
 #define SECCOMP_NEWEST_CALL 450 /* set_mempolicy_home_node: the newest in Debian 12's headers */
 
 #define SECCOMP_TESTS_MAX 3
+
+#define SECCOMP_SKIP (-1) /* an errnum: the call returns 0 without having done anything */
 #define SECCOMP_VALUES_MAX 4
 
 enum seccomp_test_kind {
@@ -42,7 +44,7 @@ struct seccomp_test {
 
 struct seccomp_rule {
     const char *call; /* name, the same on all architectures; one that this machine lacks is skipped */
-    int errnum;       /* what a refused call fails with; 0: the call is let through */
+    int errnum;       /* what a refused call fails with; 0: the call is let through; SECCOMP_SKIP */
     const char *reason;
     struct seccomp_test tests[SECCOMP_TESTS_MAX]; /* all must hold */
     bool wide; /* refused to everything above an agent too: to its holder, bubblewrap, the launcher */

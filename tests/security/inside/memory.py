@@ -2,6 +2,7 @@
 import ctypes
 import mmap
 import os
+import struct
 
 from kit import attempt, call, each, facts, outcome, read
 
@@ -189,6 +190,35 @@ def dropping_cached_pages():
 def making_the_machine_write():
     """have the whole machine write its files out, again and again (sync, syncfs)"""
     return [outcome(call, "sync"), outcome(call, "syncfs", os.open("/usr/bin", os.O_RDONLY))]
+
+
+@attempt(FILTER + ": it answers that all is written", [0])
+def emptying_the_cache_of_the_disk():
+    """have the disk empty its cache, again and again, by files that it only reads (fsync, fdatasync): also for a descriptor that is none"""
+    files = [os.open(path, os.O_RDONLY) for path in ("/usr/bin/env", "/usr/bin")]
+    return each(call, [(name, fd) for name in ("fsync", "fdatasync") for fd in (*files, 99)])
+
+
+@attempt(FILTER, ["EINVAL", "ENOMEM"])
+def huge_pages_of_the_machine():
+    """take the huge pages that the machine keeps for others (MAP_HUGETLB, MFD_HUGETLB)"""
+    sizes = (0, 21 << 26, 30 << 26)
+    return each(call, [("mmap", 0, 1 << 30, 3, 0x22 | 0x40000 | size, -1, 0) for size in sizes] + [("memfd_create", b"x", 4 | size) for size in sizes])
+
+
+@attempt(FILTER, ["EINVAL", "ENOSYS"])
+def memory_for_compiled_programs():
+    """fill the memory for compiled filters that all processes of the machine share (seccomp), so that nobody's sandbox can be made"""
+    allow = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0x7FFF0000))
+    program = struct.pack("HxxxxxxP", 1, ctypes.addressof(allow))
+    return each(call, [("seccomp", 1, 0, program), ("seccomp", 1, 8, program), ("seccomp", 0, 0, 0), ("prctl", 22, 2, program, 0, 0), ("prctl", 22, 1, 0, 0, 0)])
+
+
+@attempt(FILTER, ["EINVAL"])
+def locks_without_a_process():
+    """hold locks in the kernel that belong to no process (F_OFD_SETLK, F_OFD_SETLKW)"""
+    with open(os.memfd_create("locks"), "wb") as f:
+        return each(call, [("fcntl", f.fileno(), what, struct.pack("hhqqi4x", 1, 0, 0, 1, 0)) for what in (37, 38)])
 
 
 @attempt(FILTER + ": newer than its table", ["ENOSYS"])

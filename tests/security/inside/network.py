@@ -159,6 +159,15 @@ def protocols_above_tcp():
 
 
 @attempt("system call filter", ["ENOPROTOOPT"])
+def keys_for_tcp():
+    """sign connections with keys (TCP_MD5SIG, TCP_AO), for which the kernel loads modules by a name of the agent's choice"""
+    def sign(option):
+        with socket.socket() as s:
+            return s.setsockopt(socket.IPPROTO_TCP, option, struct.pack("=HHI", socket.AF_INET, 0, 0x0100007F) + bytes(208))
+    return each(sign, [14, 32, 38])
+
+
+@attempt("system call filter", ["ENOPROTOOPT"])
 def tunnels_in_datagrams():
     """have the kernel unpack IPsec and L2TP from datagrams (UDP_ENCAP)"""
     def unpack(kind):
