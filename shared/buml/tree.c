@@ -327,10 +327,11 @@ static struct node *read_node(struct reading *r, const cJSON *json, int depth)
 static size_t count_nodes(const char *json)
 {
     static const char mark[] = "{\"_\":";
+    const char *end = json + strlen(json);
     size_t n = 0;
 
-    for (json = strstr(json, mark); json; json = strstr(json + sizeof(mark) - 1, mark))
-        n++;
+    for (; (json = memchr(json, mark[0], (size_t)(end - json))); json++)
+        n += strncmp(json, mark, sizeof(mark) - 1) == 0;
     return n;
 }
 
