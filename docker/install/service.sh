@@ -26,10 +26,14 @@ processes() { # processes PATTERN
         -printf '%h\n' 2> /dev/null | tr -dc '0-9\n' || true
 }
 
-# The master process of the nginx that was started with our configuration.
+# The master process of the nginx that was started with our configuration, by the title that nginx gives
+# itself: a shell or an editor may have the same file on its command line.
 our_nginx() {
-    # shellcheck disable=SC2062 # the pattern comes from standard input
-    grep -lF --file=- /proc/[0-9]*/cmdline 2> /dev/null <<< "-c $prefix/nginx/agentsim.conf" | tr -dc '0-9\n' || true
+    local file
+    # shellcheck disable=SC2013,SC2062 # names of files in /proc are words; the pattern comes from standard input
+    for file in $(grep -lF --file=- /proc/[0-9]*/cmdline 2> /dev/null <<< "-c $prefix/nginx/agentsim.conf"); do
+        [[ $(tr -d '\0' 2> /dev/null < "$file") != "nginx: master process "* ]] || tr -dc '0-9\n' <<< "$file"
+    done
 }
 
 # until_true SECONDS WHAT COMMAND...: asks COMMAND until it succeeds, and says so when it takes long.

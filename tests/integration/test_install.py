@@ -204,6 +204,16 @@ def test_up_starts_and_says_where_and_down_leaves_nothing(service):
     assert service.down().stdout == "== agentsim is not running\n"
 
 
+def test_down_spares_a_shell_that_names_our_configuration(service):
+    assert service.up().returncode == 0
+    words = f"read -r; nginx -c {service.prefix}/nginx/agentsim.conf -s reload"
+    with subprocess.Popen(["bash", "-c", words], stdin=subprocess.PIPE) as shell:
+        done = service.down()
+        alive = shell.poll() is None
+        shell.kill()
+    assert alive and done.stdout == "== stop agentsim\n== agentsim is stopped\n"
+
+
 def test_the_service_sees_its_settings_only(service):
     service.up(SOME_SECRET="of the shell", AGENT_SIMULATOR_MAX_SESSIONS="7", LC_TIME="C")
     pid = (pathlib.Path(service.env["AGENT_SIMULATOR_RUNTIME_DIR"]) / "keeper.pid").read_text().strip()
