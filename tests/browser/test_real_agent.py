@@ -61,6 +61,18 @@ def test_a_drawn_agent_talks(page):
     expect(page.get_by_test_id("file-list")).to_contain_text("agent.py")
 
 
+def test_a_form_in_the_conversation_is_filled_in(page):
+    start(page, "Rowing club")
+    form = page.get_by_test_id("chat")
+    form.get_by_label("Your name").fill("Ada")
+    form.get_by_label("E-mail").fill("ada@example.org")
+    form.get_by_label("Boat").select_option("Double")
+    form.get_by_role("button", name="Join").click()
+    expect(form).to_contain_text("boat: Double")
+    expect(page.get_by_test_id("current-state")).to_have_text("joined")
+    expect(form).to_contain_text("Thank you, you are a member now.")
+
+
 def test_a_diagram_is_checked_before_it_runs(page):
     page.get_by_test_id("example").filter(has_text="Bike rental").click()
     page.get_by_test_id("validate").click()
