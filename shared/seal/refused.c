@@ -92,7 +92,7 @@ static const char flushes[] = "empties the disk's cache each time, also for file
                               "a session's own files end with it";
 static const char huge[] = "the machine's reserve of huge pages, which no limit on memory counts";
 static const char signed_tcp[] = "keys for TCP: rarely used kernel code, which loads modules by name";
-static const char open_locks[] = "locks without a process, which nobody could count against a session";
+static const char open_locks[] = "locks that outlive a process, or have none, could not be counted against a session";
 static const char terminal[] = "puts words into a terminal, or loads a line discipline";
 static const char sysv[] = "memory that no process owns is outside of every limit on processes";
 
@@ -149,6 +149,15 @@ static const struct seccomp_rule table[] = {
 
     /* namespaces */
     { "clone", EPERM, namespaces, { ANY_BIT(CLONE_FLAGS_ARG, NEW_NAMESPACES) }, false },
+    { "clone",
+      EPERM,
+      open_locks,
+      { { .kind = SECCOMP_IS,
+          .arg = CLONE_FLAGS_ARG,
+          .mask = CLONE_FILES | CLONE_THREAD,
+          .values = { CLONE_FILES },
+          .n_values = 1 } },
+      false },
     NEVER("clone3", ENOSYS, "its flags lie in memory, where no filter sees them; the C library falls back to clone"),
     NEVER("unshare", EPERM, namespaces),
     NEVER("setns", EPERM, namespaces),
@@ -188,6 +197,7 @@ static const struct seccomp_rule table[] = {
     NEVER("fdatasync", SECCOMP_SKIP, flushes),
     { "fcntl", EINVAL, open_locks, { IS(1, F_OFD_SETLK) }, false },
     { "fcntl", EINVAL, open_locks, { IS(1, F_OFD_SETLKW) }, false },
+    NEVER("mbind", ENOSYS, "policies of single pages lie in kernel memory that no limit counts"),
     { "mmap", ENOMEM, huge, { ANY_BIT(3, MAP_HUGETLB) }, false },
     { "memfd_create", EINVAL, huge, { ANY_BIT(1, MFD_HUGETLB) }, false },
 

@@ -42,6 +42,7 @@ struct launcher {
     const char *config_file;
     ev_signal term, intr, hangup;
     ev_timer patience; /* for the end, after a signal */
+    ev_timer locks;    /* the next look at locks on files */
     bool ending;
 };
 

@@ -18,6 +18,7 @@
 #include "shared/seal/seal.h"
 #include "supervisor/launcher/launcher.h"
 #include "supervisor/launcher/limits.h"
+#include "supervisor/launcher/locks.h"
 #include "supervisor/launcher/privileges.h"
 
 #define END_PATIENCE_S 10.0
@@ -269,6 +270,7 @@ static void serve(struct launcher *l, int listen_fd)
     door_open(&l->door, l->loop, listen_fd);
     watch_signals(l);
     places_clean_stale(l);
+    locks_watch(l);
     log_info("%u slots, users %lld to %lld", l->n, (long long)l->config.session_uid_base,
              (long long)(l->config.session_uid_base + l->n - 1));
     if (l->config.sandbox == SANDBOX_OFF)

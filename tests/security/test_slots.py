@@ -1,7 +1,10 @@
 """Slots and user ids"""
+import ctypes
+import os
 import pathlib
 
 from tests.security.table import stopped_by
+from tests.support.stack import processes_of_uids, wait_until
 
 
 @stopped_by("own PID namespace")
@@ -35,6 +38,38 @@ def test_user_id_used_again_at_once(stack, free_slot):
         users.add(lines[-1].split("] ")[1])
         assert lines[-1].startswith("SEEN [2, -1]"), lines
     assert len(users) == 1
+
+
+HOARD = r"""
+import ctypes, errno, fcntl, os, time
+libc = ctypes.CDLL(None, use_errno=True)
+fd, name = os.open("/tmp/locks", os.O_RDWR | os.O_CREAT), os.memfd_create("locks")
+# a child with the parent's table of files would leave its locks to nobody
+shared = libc.syscall(ctypes.c_long(%d), ctypes.c_long(0x400 | 17), 0, 0, 0, 0)
+if shared == 0:
+    os._exit(0)
+print("SHARED", shared, errno.errorcode.get(ctypes.get_errno()), flush=True)
+for part in range(%d):
+    fcntl.lockf(fd if part %% 2 else name, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 2 * part)
+print("HELD", flush=True)
+time.sleep(60)
+"""
+
+
+@stopped_by("the launcher counts them, and ends the session; none outlives its process")
+def test_locks_without_number(stack, free_slot, sibling):
+    """fill the kernel's memory with locks on single bytes of files (fcntl), which no limit counts; leave them to no process"""
+    from tests.security.conftest import said
+
+    clone = ctypes.CDLL("libseccomp.so.2").seccomp_syscall_resolve_name(b"clone")
+    few = stack.create_program(HOARD % (clone, 1000))
+    assert "SHARED -1 EPERM" in said(stack, few, "HELD")
+    assert stack.internal("DELETE", f"/sessions/{few}").status == 200
+    many = stack.create_program(HOARD % (clone, 12000))
+    wait_until(lambda: "locks on files: it is ended" in stack.log_text(), 30, "it is ended")
+    wait_until(lambda: stack.internal("GET", f"/sessions/{many}/files").status == 404 or not processes_of_uids(stack.uid_base + free_slot, stack.uid_base + free_slot), 30, "it is gone")
+    stack.internal("DELETE", f"/sessions/{many}")
+    assert os.path.exists(f"/proc/{sibling['pids']['sibling']}")
 
 
 def test_the_page_lists_every_attempt():

@@ -292,7 +292,7 @@ static void what_programs_need_is_let_through(void **state)
         { "close_range", { 3, ~0U, 0 } },
         { "openat2", { 0 } },
         { "memfd_create", { 0 } },
-        { "mbind", { 0 } },
+        { "set_mempolicy", { 0 } },
         { "eventfd2", { 0 } },
         { "fcntl", { 1, F_DUPFD_CLOEXEC, 3 } },
         { "fcntl", { 1, F_SETLK, 0 } },

@@ -214,6 +214,12 @@ def memory_for_compiled_programs():
     return each(call, [("seccomp", 1, 0, program), ("seccomp", 1, 8, program), ("seccomp", 0, 0, 0), ("prctl", 22, 2, program, 0, 0), ("prctl", 22, 1, 0, 0, 0)])
 
 
+@attempt(FILTER, ["ENOSYS"])
+def policies_of_pages():
+    """fill the kernel's memory with policies for single pages (mbind), which no control group counts"""
+    return each(lambda policy: call("mbind", 1 << 12, 4096, policy, struct.pack("Q", 1), 64, 0), range(5))
+
+
 @attempt(FILTER, ["EINVAL"])
 def locks_without_a_process():
     """hold locks in the kernel that belong to no process (F_OFD_SETLK, F_OFD_SETLKW)"""
