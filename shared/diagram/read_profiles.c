@@ -171,7 +171,8 @@ static int read_entry(struct mapping *m, const cJSON *entry, size_t i)
     p = model_add_profile(m->r.m);
     if (!p)
         return reader_nomem(&m->r);
-    if (read_name(m, entry, i, p) < 0 || make_slug(m, p) < 0 || read_profile_settings(&m->r, configuration, p) < 0)
+    read_profile_settings(configuration, p);
+    if (read_name(m, entry, i, p) < 0 || make_slug(m, p) < 0)
         return -1;
     return read_agent(m, cJSON_GetObjectItemCaseSensitive(entry, "agent_model"), i, p);
 }

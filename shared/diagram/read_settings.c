@@ -1,6 +1,7 @@
 /* The request's config as far as it changes a program (sections 6.1, 6.2). */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "shared/base/mem.h"
 #include "shared/diagram/reader.h"
@@ -53,21 +54,14 @@ static enum platform platform_of(const cJSON *config)
     return cJSON_IsTrue(setting(config, "agentPlatformUseStreamlit")) ? PLATFORM_STREAMLIT : PLATFORM_WEBSOCKET;
 }
 
-static int has_speech(struct reader *r, const cJSON *modalities, bool *ret)
+static bool has_speech(const cJSON *modalities)
 {
     const cJSON *c;
-    char *key;
 
-    for (c = cJSON_IsArray(modalities) ? modalities->child : NULL; c && !*ret; c = c->next) {
-        if (!cJSON_IsString(c) || strlen(c->valuestring) > 100)
-            continue;
-        key = text_fold_key(c->valuestring);
-        if (!key)
-            return reader_nomem(r);
-        *ret = strcmp(key, "speech") == 0;
-        mem_free(key);
-    }
-    return 0;
+    for (c = cJSON_IsArray(modalities) ? modalities->child : NULL; c; c = c->next)
+        if (cJSON_IsString(c) && strcasecmp(c->valuestring, "speech") == 0)
+            return true;
+    return false;
 }
 
 static int copy_text(struct reader *r, const cJSON *v, char **slot)
@@ -100,10 +94,10 @@ static void warn_translation(struct reader *r, const char *language)
                         language);
 }
 
-int read_profile_settings(struct reader *r, const cJSON *configuration, struct profile *ret)
+void read_profile_settings(const cJSON *configuration, struct profile *ret)
 {
     ret->adapts_content = value_truth(setting(configuration, "adaptContentToUserProfile"), false);
-    return has_speech(r, setting(configuration, "outputModalities"), &ret->speaks);
+    ret->speaks = has_speech(setting(configuration, "outputModalities"));
 }
 
 /* Agent models of the entries are read by themselves; copies of them would only cost memory. */
@@ -147,10 +141,10 @@ int read_settings(struct reader *r, const cJSON *request)
         copy_lower(r, json_get(config, "language"), &s->language) < 0 ||
         copy_lower(r, json_get(config, "source_language"), &s->source_language) < 0 ||
         copy_text(r, json_get(llm, "name"), &s->classifier_llm_name) < 0 ||
-        copy_text(r, json_get(llm, "model"), &s->classifier_llm_model) < 0 ||
-        has_speech(r, setting(config, "inputModalities"), &s->speech_input) < 0 ||
-        has_speech(r, setting(config, "outputModalities"), &s->speech_output) < 0)
+        copy_text(r, json_get(llm, "model"), &s->classifier_llm_model) < 0)
         return -1;
+    s->speech_input = has_speech(setting(config, "inputModalities"));
+    s->speech_output = has_speech(setting(config, "outputModalities"));
     warn_translation(r, s->language);
     if (!cJSON_IsArray(mapping))
         return 0;

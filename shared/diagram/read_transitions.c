@@ -254,18 +254,11 @@ static const cJSON *event_text(const struct arc *a)
 static enum event_kind event_of(const struct arc *a)
 {
     const cJSON *v = event_text(a);
-    const char *word, *name;
-    size_t len;
     int i;
 
-    if (!cJSON_IsString(v))
-        return EVENT_NONE;
-    word = text_trim_span(v->valuestring, &len);
-    for (i = EVENT_NONE + 1; i < EVENT__MAX; i++) {
-        name = event_class((enum event_kind)i);
-        if (strlen(name) == len && memcmp(name, word, len) == 0)
+    for (i = EVENT_NONE + 1; cJSON_IsString(v) && i < EVENT__MAX; i++)
+        if (strcmp(event_class((enum event_kind)i), v->valuestring) == 0)
             return (enum event_kind)i;
-    }
     return EVENT_NONE;
 }
 

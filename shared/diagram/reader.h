@@ -41,11 +41,11 @@ int reader_charge(struct reader *r, size_t bytes); /* a finding when the model g
 int read_components(struct reader *r); /* read_components.c */
 int read_states(struct reader *r);     /* read_states.c */
 int read_actions(struct reader *r, const struct state *s, const char *part, const cJSON *ids,
-                 struct action_list *ret);                                                    /* read_actions.c */
-int read_transitions(struct reader *r);                                                       /* read_transitions.c */
-int read_comments(struct reader *r);                                                          /* read_states.c */
-int read_settings(struct reader *r, const cJSON *request);                                    /* read_settings.c */
-int read_profile_settings(struct reader *r, const cJSON *configuration, struct profile *ret); /* read_settings.c */
+                 struct action_list *ret);                                   /* read_actions.c */
+int read_transitions(struct reader *r);                                      /* read_transitions.c */
+int read_comments(struct reader *r);                                         /* read_states.c */
+int read_settings(struct reader *r, const cJSON *request);                   /* read_settings.c */
+void read_profile_settings(const cJSON *configuration, struct profile *ret); /* read_settings.c */
 
 /* Rule 1 for a name that was read raw. kind: "State", "Intent" ...; name NULL: missing or no text.
  */

@@ -10,6 +10,8 @@
 #include "shared/base/mem.h"
 #include "shared/base/str.h"
 
+#define IDENTIFIER_MAX 4096 /* bytes: ordering a long run of combining marks costs time by its square */
+
 static bool is_space(int32_t c)
 {
     static const uint16_t single[] = { 0x20, 0x85, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000 };
@@ -201,6 +203,21 @@ bool text_is_identifier(const char *s)
         return false;
     }
     return true;
+}
+
+char *text_as_identifier(const char *s)
+{
+    size_t len = strlen(s);
+    char *form;
+
+    if (len > IDENTIFIER_MAX || !text_is_identifier(s))
+        return mem_strdup("");
+    if (is_ascii(s, len))
+        return mem_dup(s, len);
+    form = mapped(s, len, UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
+    if (form && !text_is_identifier(form))
+        *form = '\0';
+    return form;
 }
 
 const char *text_shown(struct shown *out, const char *s)

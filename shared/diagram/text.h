@@ -20,7 +20,8 @@ char *text_key(const char *s);                /* canonical composition: equal ke
 char *text_fold_key(const char *s);           /* trimmed, composed, full case folding */
 bool text_same(const char *a, const char *b); /* the same name; false also when memory is short */
 
-bool text_is_identifier(const char *s); /* as Python's str.isidentifier() */
+bool text_is_identifier(const char *s);  /* as Python's str.isidentifier() */
+char *text_as_identifier(const char *s); /* the name Python makes of it: compatibility composed; "" when it is none */
 
 /* s for a sentence: control characters escaped, cut at SHOWN_MAX bytes. Borrowed from out. */
 #define SHOWN_MAX 200

@@ -18,6 +18,7 @@ static void program_init(struct program *p, const struct model *m, const struct 
 static void program_release(struct program *p)
 {
     str_list_release(&p->rag_folders);
+    str_list_release(&p->rag_stores);
     gui_modules_free(p->model, p->gui_modules);
     mem_free(p->llms);
     mem_free(p->rags);

@@ -28,7 +28,7 @@ struct program {
     uint32_t providers;        /* bits of provider.h's rows in use */
     /* Names of the model's objects by their index, borrowed from names; the arrays are owned. */
     const char **llms, **rags, **intents, **states, **guis;
-    struct str_list rag_folders;                /* one per RAG, owned */
+    struct str_list rag_folders, rag_stores;    /* one per RAG, owned */
     char **gui_modules;                         /* by index, NULL for GUIs that no reply uses; gui_modules_free() */
     struct map llm_index, rag_index, gui_index; /* by exact name */
     char *default_llm;                          /* name of the default LLM's alias, owned; NULL: the agent has no LLM */

@@ -2,11 +2,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <utf8proc.h>
+
+#include "shared/base/buf.h"
 #include "shared/base/mem.h"
 #include "shared/base/str.h"
 #include "shared/diagram/provider.h"
+#include "shared/diagram/text.h"
 #include "shared/generate/program.h"
 #include "shared/generate/support_files.h"
+
+#define FORMS_MAX 32 /* code points that one stands for */
 
 /* ---- the prefix
  * -------------------------------------------------------------------------------------------------
@@ -45,45 +51,69 @@ bool program_has_user_code(const struct model *m)
     return any_code(m, is_there, NULL);
 }
 
-static bool holds(const char *source, void *word)
+/* Python reads full-width and other letters of a name as the plain ones they stand for. */
+static void add_folded(struct buf *out, const char *source)
 {
-    return strstr(source, word);
+    size_t len = strlen(source), width;
+
+    for (; len; source += width, len -= width) {
+        utf8proc_int32_t forms[FORMS_MAX], cp = utf8_decode(source, len, &width);
+        int last = UTF8PROC_BOUNDCLASS_START;
+        utf8proc_ssize_t i, n;
+
+        if (cp >= 0 && cp < 0x80) {
+            buf_add_char(out, (char)cp);
+            continue;
+        }
+        n = cp < 0 ? 0 : utf8proc_decompose_char(cp, forms, FORMS_MAX, UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT, &last);
+        for (i = 0; i < n && i < FORMS_MAX; i++)
+            buf_add_char(out, forms[i] < 0x80 ? (char)forms[i] : '?');
+    }
+    buf_add_char(out, '\n');
 }
 
-/* Longest run of x between "my" and "_" that the source has, so that one more is new everywhere. */
-static bool longest_run(const char *source, void *context)
+static bool fold(const char *source, void *context)
 {
-    size_t *longest = context;
+    struct buf *out = context;
 
-    while ((source = strstr(source, "my"))) {
-        size_t run = strspn(source += 2, "x");
+    add_folded(out, source);
+    return buf_failed(out);
+}
 
-        if (source[run] == '_' && run > *longest)
-            *longest = run;
+/* Longest run of x between "my" and "_" that the code has, so that one more is new everywhere. */
+static size_t longest_run(const char *code)
+{
+    size_t longest = 0;
+
+    while ((code = strstr(code, "my"))) {
+        size_t run = strspn(code += 2, "x");
+
+        if (code[run] == '_' && run > longest)
+            longest = run;
     }
-    return false;
+    return longest;
 }
 
 int program_choose_prefix(struct program *p)
 {
-    char tries[][8] = { "my_", "own_", "our_" };
-    auto_buf struct buf made;
-    size_t i, run = 0;
+    static const char tries[][8] = { "my_", "own_", "our_" };
+    auto_buf struct buf made, code;
+    size_t i;
 
     buf_init(&made, SIZE_MAX / 2);
-    p->user_code = program_has_user_code(p->model);
+    buf_init(&code, SIZE_MAX / 2);
+    p->user_code = any_code(p->model, is_there, NULL);
     if (p->user_code) {
-        char name[] = "__name__";
-
-        p->guards_name = any_code(p->model, holds, name);
-        for (i = 0; i < ARRAY_LEN(tries) && any_code(p->model, holds, tries[i]); i++)
+        if (any_code(p->model, fold, &code))
+            return err_nomem(p->err);
+        p->guards_name = strstr(code.data, "__name__");
+        for (i = 0; i < ARRAY_LEN(tries) && strstr(code.data, tries[i]); i++)
             ;
         if (i < ARRAY_LEN(tries)) {
             buf_add_str(&made, tries[i]);
         } else {
-            any_code(p->model, longest_run, &run);
             buf_add_str(&made, "my");
-            buf_add_repeat(&made, 'x', run + 1);
+            buf_add_repeat(&made, 'x', longest_run(code.data) + 1);
             buf_add_char(&made, '_');
         }
     }
@@ -188,7 +218,7 @@ int program_name_objects(struct program *p)
         name_all(p, "gui", OBJECTS(m, guis, gui_id), &p->guis) < 0 ||
         name_all(p, "intent", OBJECTS(m, intents, name), &p->intents) < 0 ||
         name_all(p, "state", OBJECTS(m, states, name), &p->states) < 0 || rag_folders(m, &p->rag_folders, p->err) < 0 ||
-        gui_modules(m, &p->gui_modules, p->err) < 0)
+        rag_stores(m, &p->rag_stores, p->err) < 0 || gui_modules(m, &p->gui_modules, p->err) < 0)
         return -1;
     if (index_names(p, OBJECTS(m, llms, name), &p->llm_index) < 0 ||
         index_names(p, OBJECTS(m, rags, name), &p->rag_index) < 0 ||
@@ -201,7 +231,7 @@ const char *program_llm(struct program *p, const char *name)
 {
     size_t i;
 
-    if (!name || !*name)
+    if (text_is_blank(name)) /* rule 22 lets it pass: none is named */
         return p->default_llm ? p->default_llm : "";
     i = map_get(&p->llm_index, name, strlen(name));
     return i == MAP_NONE ? "" : p->llms[i];
@@ -327,8 +357,8 @@ static int add_alias(struct program *p, struct aliases *a, char *name, const cha
 /* Names that user code could not use, or that would take away what it, or Python, needs. */
 static bool can_publish(const struct program *p, const struct map *functions, const char *name)
 {
-    return !defined_later(functions, name) && name_is_identifier(name) && !name_is_reserved(name) &&
-           strncmp(name, "__", 2) != 0 && !is_fixed(name) && !names_taken(&p->names, name);
+    return *name && !defined_later(functions, name) && !name_is_reserved(name) && strncmp(name, "__", 2) != 0 &&
+           !is_fixed(name) && !names_taken(&p->names, name);
 }
 
 static int collect_aliases(struct program *p, struct aliases *a)
@@ -346,10 +376,10 @@ static int collect_aliases(struct program *p, struct aliases *a)
         if (p->gui_modules[i] && add_alias(p, a, name_safe(m->guis[i].gui_id), p->guis[i], false) < 0)
             return -1;
     for (i = 0; i < m->intents_len; i++)
-        if (add_alias(p, a, mem_strdup(m->intents[i].name), p->intents[i], false) < 0)
+        if (add_alias(p, a, text_as_identifier(m->intents[i].name), p->intents[i], false) < 0)
             return -1;
     for (i = 0; i < m->states_len; i++)
-        if (add_alias(p, a, mem_strdup(m->states[i].name), p->states[i], false) < 0)
+        if (add_alias(p, a, text_as_identifier(m->states[i].name), p->states[i], false) < 0)
             return -1;
     return 0;
 }

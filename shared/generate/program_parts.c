@@ -182,7 +182,7 @@ static int write_rag(struct program *p, size_t i)
     auto_buf struct buf folder;
 
     buf_init(&folder, SIZE_MAX / 2);
-    if (buf_add_fmt(&folder, "vector_store/%s", p->rag_folders.items[i]) < 0)
+    if (buf_add_fmt(&folder, "vector_store/%s", p->rag_stores.items[i]) < 0)
         return err_nomem(p->err);
     code_gap(w, 1);
     if (r->hybrid)

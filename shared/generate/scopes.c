@@ -6,6 +6,7 @@
 #include "shared/base/mem.h"
 #include "shared/base/str.h"
 #include "shared/diagram/map.h"
+#include "shared/diagram/text.h"
 #include "shared/generate/program.h"
 #include "shared/python/dedent.h"
 #include "shared/python/parser.h"
@@ -94,9 +95,9 @@ static int collect_objects(struct scopes *s, const struct model *m)
     for (i = 0; i < m->guis_len && r == 0; i++)
         r = add_object(s, name_safe(m->guis[i].gui_id));
     for (i = 0; i < m->intents_len && r == 0; i++)
-        r = add_object(s, mem_strdup(m->intents[i].name));
+        r = add_object(s, text_as_identifier(m->intents[i].name));
     for (i = 0; i < m->states_len && r == 0; i++)
-        r = add_object(s, mem_strdup(m->states[i].name));
+        r = add_object(s, text_as_identifier(m->states[i].name));
     return r;
 }
 

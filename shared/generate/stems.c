@@ -20,7 +20,7 @@ void stems_release(struct stems *s)
 
 static void lower(char *s)
 {
-    for (; *s; s++) /* a stem has no other letters */
+    for (; *s; s++) /* a stem has no other letters, or is in lower case */
         if (*s >= 'A' && *s <= 'Z')
             *s = (char)(*s - 'A' + 'a');
 }
@@ -51,18 +51,13 @@ int stems_reserve(struct stems *s, const char *name)
     return take(s, name, &place) < 0 ? -1 : 0;
 }
 
-int stems_add(struct stems *s, const char *name, bool lowered, struct str_list *ret)
+int stems_add_as_is(struct stems *s, const char *stem, struct str_list *ret)
 {
-    auto_free char *stem = path_stem(name);
     auto_buf struct buf made;
     size_t place, other;
     int added;
 
     buf_init(&made, 1000);
-    if (!stem)
-        return -1;
-    if (lowered)
-        lower(stem);
     added = take(s, stem, &place);
     if (added == 1)
         return str_list_add(ret, stem);
@@ -73,4 +68,15 @@ int stems_add(struct stems *s, const char *name, bool lowered, struct str_list *
         added = take(s, made.data, &other);
     }
     return added < 0 ? -1 : str_list_add(ret, made.data);
+}
+
+int stems_add(struct stems *s, const char *name, bool lowered, struct str_list *ret)
+{
+    auto_free char *stem = path_stem(name);
+
+    if (!stem)
+        return -1;
+    if (lowered)
+        lower(stem);
+    return stems_add_as_is(s, stem, ret);
 }

@@ -22,5 +22,7 @@ int stems_reserve(struct stems *s, const char *name);
 
 /* Appends the stem of a name (in lower case: lowered), with _2, _3 ... when it is taken. 0, or -1 out of memory. */
 int stems_add(struct stems *s, const char *name, bool lowered, struct str_list *ret);
+/* The same for what is safe as it is, at most 900 bytes. */
+int stems_add_as_is(struct stems *s, const char *stem, struct str_list *ret);
 
 #endif

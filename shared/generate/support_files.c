@@ -5,8 +5,10 @@
 
 #include "shared/base/buf.h"
 #include "shared/base/mem.h"
+#include "shared/base/path.h"
 #include "shared/diagram/check.h"
 #include "shared/diagram/map.h"
+#include "shared/diagram/text.h"
 #include "shared/generate/stems.h"
 #include "shared/gui/module.h"
 #include "shared/python/names.h"
@@ -112,6 +114,39 @@ static const char *rag_name(const struct model *m, size_t i)
 int rag_folders(const struct model *m, struct str_list *ret, struct err *err)
 {
     return unique_stems(m, rag_name, true, ret, err);
+}
+
+/* Names one file whatever the file system, and nothing outside of its folder. */
+static bool is_safe_as_is(const char *name)
+{
+    const char *s;
+
+    for (s = name; (unsigned char)*s >= 0x20 && *s != 0x7f && *s != '/' && *s != '\\'; s++)
+        ;
+    return !*s && *name && *name != '.' && s - name <= PATH_STEM_MAX;
+}
+
+int rag_stores(const struct model *m, struct str_list *ret, struct err *err)
+{
+    struct str_list list = { 0 };
+    struct stems s;
+    int result = 0;
+
+    stems_init(&s);
+    while (result == 0 && list.len < m->rags_len) {
+        auto_free char *lower = text_lower(m->rags[list.len].name);
+
+        result = !lower                 ? -1
+                 : is_safe_as_is(lower) ? stems_add_as_is(&s, lower, &list)
+                                        : stems_add(&s, lower, true, &list);
+    }
+    stems_release(&s);
+    if (result < 0) {
+        str_list_release(&list);
+        return err_nomem(err);
+    }
+    *ret = list;
+    return 0;
 }
 
 /* ---- skills

@@ -26,7 +26,9 @@ int support_files_add(const struct model *m, struct bundle *b, struct err *err);
 /* What a download has besides: readme.txt, the profiles, and a note in the folder of every RAG. program: its path. */
 int download_files_add(const struct model *m, const char *program, struct bundle *b, struct err *err);
 
-/* Folder of every RAG below the program, unique; the store lies below vector_store/ under the same name. */
+/* Folder of every RAG below the program, unique. */
 int rag_folders(const struct model *m, struct str_list *ret, struct err *err);
+/* Its store below vector_store/: the name in small letters, file-safe only where it could not be a folder's. */
+int rag_stores(const struct model *m, struct str_list *ret, struct err *err);
 
 #endif

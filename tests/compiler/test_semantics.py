@@ -330,3 +330,38 @@ def test_numbers_as_texts_read_as_they_were_written(token, tmp_path):
 def test_integers_that_no_machine_holds_are_refused(token):
     run = harness.agentsim("validate", "-", text=numbers_request([token, "1"]))
     assert run.status != harness.OK and "beyond what a machine can hold" in run.said
+
+
+# ---- smaller rows --------------------------------------------------------------------------------------------------
+def described(request, dumper, folder):
+    run = harness.generate(request, folder)
+    assert run.status == harness.OK, run.said
+    return dumper.dump(folder)
+
+
+def test_a_blank_name_of_a_model_is_none(dumper, tmp_path):
+    """Rule 22 lets it pass, so the default answers."""
+    actions = [
+        {"actionType": kind, "llm_name": " \t", "initial_url": "https://x.example"}
+        for kind in ("LLMReplyAction", "LLMChatAction", "DBAction", "WebCrawlLLMAction")
+    ]
+    request = one_state(*actions, one={"type": "AgentLLM", "name": "one", "provider": "openai"})
+    body = described(request, dumper, tmp_path / "out")["states"][0]["body"]["bare"]
+    assert "raises" not in body
+    assert [call[1]["llm"] for call in body["calls"] if call[0].startswith("llm.")] == ["one"] * 4
+
+
+@pytest.mark.parametrize("word,speaks", (("speech", True), ("SPEECH", True), (" speech", False), ("speeches", False)))
+def test_only_the_word_speech_makes_an_agent_speak(word, speaks, dumper, tmp_path):
+    request = {**one_state(), "config": {"inputModalities": ["text", word], "outputModalities": [word]}}
+    speech = described(request, dumper, tmp_path / "out")["speech"]
+    assert [speech["input"] is not None, speech["output"] is not None] == [speaks, speaks]
+
+
+def test_the_store_of_documents_has_the_name_in_small_letters(dumper, tmp_path):
+    """2.4; where that could not be the name of one folder, the file-safe one of 8.3."""
+    stores = {"Men\u00fa": "men\u00fa", "\u540d\u524d": "\u540d\u524d", "it's": "it's", "Skills": "skills", "../X": "_x",
+              "a/B": "a_b", "a_b": "a_b_2", ".k": "k", "Tab\tb": "tab_b", "menu": "menu", "MENU": "menu_2"}
+    rags = {f"g{number}": {"type": "AgentRagElement", "name": name} for number, name in enumerate(stores)}
+    found = {rag["store"] for rag in described(one_state(**rags), dumper, tmp_path / "out")["rags"]}
+    assert found == {f"vector_store/{store}" for store in stores.values()}

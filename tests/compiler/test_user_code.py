@@ -262,3 +262,20 @@ def test_odd_sources_with_clashing_names_run(odd, dumper, tmp_path):
     described = dump(agent_of([None, None], [source.format(1), source.format(2)]), dumper, tmp_path / "out")
     if "import *" not in odd and "\r" not in odd and "\x0c" not in odd and ": int" not in odd:
         assert [behaviour(described, number)[1] for number in (0, 1)] == [[True], [False]]
+
+
+def test_private_names_stay_clear_of_letters_that_python_reads_as_others(dumper, tmp_path):
+    """Full-width letters: CPython takes the name for the plain one."""
+    request = harness.fixture("many_actions_in_order")
+    wide = str.maketrans("myownur_", "\uff4d\uff59\uff4f\uff57\uff4e\uff55\uff52\uff3f")
+    names = [prefix.translate(wide) + name for prefix in ("my_", "own_", "our_") for name in ("agent", "platform")]
+    check_unnoticed(request, names, dumper, tmp_path)
+
+
+def test_names_in_any_script_are_published(dumper, tmp_path):
+    """As Python reads them, and only where that takes nothing away from others."""
+    names = ["\u00e9t\u00e9", "\u540d\u524d", "\ufb01n", "\uff41gent", "\uff43lass", "\u00b2x", "a.b"]
+    code = "def act(session):\n    session.reply(' '.join([e\u0301te\u0301.name, \u540d\u524d.name, fin.name, agent.name]))\n"
+    nothing = [None] * (len(names) - 1)
+    described = dump(agent_of([code, *nothing], [None, *nothing], names), dumper, tmp_path / "out")
+    assert behaviour(described, 0)[0] == [["reply", "\u00e9t\u00e9 \u540d\u524d \ufb01n Ring"]]

@@ -137,6 +137,18 @@ static void shown_text_stays_one_short_line(void **state)
     assert_int_equal(strlen(shown), SHOWN_MAX - 1 + 3);
 }
 
+static void identifiers_read_as_python_reads_them(void **state)
+{
+    (void)state;
+    becomes(text_as_identifier, "state_1", "state_1");
+    becomes(text_as_identifier, "e\xcc\x81t\xc3\xa9", "\xc3\xa9t\xc3\xa9");
+    becomes(text_as_identifier, "\xef\xbd\x81gent", "agent"); /* full-width a */
+    becomes(text_as_identifier, "\xef\xac\x81n", "fin");      /* ligature */
+    becomes(text_as_identifier, "", "");
+    becomes(text_as_identifier, "a.b", "");
+    becomes(text_as_identifier, "\xc2\xb2x", ""); /* superscript two */
+}
+
 static void short_memory_gives_null(void **state)
 {
     static char *(*const functions[])(const char *) = { text_clean, text_trim, text_trim_clean,
@@ -164,6 +176,7 @@ int main(void)
         cmocka_unit_test(folding_is_full_and_trims),
         cmocka_unit_test(identifiers_are_pythons),
         cmocka_unit_test(shown_text_stays_one_short_line),
+        cmocka_unit_test(identifiers_read_as_python_reads_them),
         cmocka_unit_test(short_memory_gives_null),
     };
 

@@ -55,6 +55,7 @@ static void every_spelling_gives_its_kind(void **state)
         { ",'transitionType':'custom'", TRANSITION_AUTO },
         { ",'transitionType':'custom','custom':{'event':'None','condition':[]}", TRANSITION_AUTO },
         { ",'transitionType':'custom','custom':{'event':'Strange'}", TRANSITION_AUTO },
+        { ",'transitionType':'custom','custom':{'event':' DummyEvent'}", TRANSITION_AUTO },
         { ",'transitionType':'custom','custom':null,'predefined':7", TRANSITION_AUTO },
         { ",'predefinedType':'when_file_received'", TRANSITION_FILE },
         { ",'predefinedType':'when_form_submitted'", TRANSITION_FORM },
