@@ -46,13 +46,17 @@ const char *chat_sign_in(const char *option)
     return option ? option : getenv("AGENTSIM_GITHUB_SESSION");
 }
 
+#define TOO_OFTEN "Too many requests" /* how supervisor/quota.c begins */
+
 /* What the person at this terminal can do about a refusal; "" where the sentence says it all. */
-static const char *cure(long status)
+static const char *cure(long status, const char *said)
 {
     switch (status) {
     case 401:
         return "; --github-session, or AGENTSIM_GITHUB_SESSION in the environment, takes the id of a sign-in";
-    case 429:
+    case 429: /* the rate says itself when to try again, and no session less would help */
+        if (strncmp(said, TOO_OFTEN, strlen(TOO_OFTEN)) == 0)
+            return "";
         return "; agentsim sessions lists what runs, agentsim kill ends it";
     default:
         return "";
@@ -89,7 +93,7 @@ int chat_session_start(struct chat_session *s, const cJSON *request, struct err 
     if (status == 200)
         return take_id(s, &answer, err);
     http_error_text(status, &answer, said, sizeof(said));
-    return err_set(err, status == 429 ? ERR_LIMIT : ERR_BAD_REQUEST, 0, "%s%s", said, cure(status));
+    return err_set(err, status == 429 ? ERR_LIMIT : ERR_BAD_REQUEST, 0, "%s%s", said, cure(status, said));
 }
 
 int chat_session_end(const struct chat_session *s, struct err *err)

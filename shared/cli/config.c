@@ -1,7 +1,10 @@
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "shared/cli/cli.h"
+#include "shared/config/table.h"
 
 enum { FILE_OPTION, MARKDOWN };
 
@@ -18,6 +21,14 @@ static void complain(void *arg, const char *name, const char *meant)
                   meant ? meant : "");
 }
 
+/* Who may not read the service's file is not refused, but told. */
+static void tell_unread(void)
+{
+    if (geteuid() != 0 && access(CONFIG_DEFAULT_FILE, R_OK) < 0 && errno != ENOENT)
+        (void)fprintf(stderr, "agentsim: %s: %s; these are the settings without it\n", CONFIG_DEFAULT_FILE,
+                      strerror(errno));
+}
+
 static int run(const struct cli_input *in)
 {
     struct config c = { 0 };
@@ -30,6 +41,8 @@ static int run(const struct cli_input *in)
     }
     if (cli_load_config(&c, in->values[FILE_OPTION], &err) < 0)
         return cli_fail(CLI_NO, "%s", err.msg);
+    if (!in->values[FILE_OPTION])
+        tell_unread();
     config_unknown_env(environ, complain, NULL);
     if (!in->args_len)
         config_print(&c, stdout);

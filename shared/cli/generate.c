@@ -33,6 +33,8 @@ static int run(const struct cli_input *in)
 
     if (!in->values[OUTPUT])
         return cli_fail(CLI_USAGE, "generate: -o DIR is missing (agentsim generate --help)");
+    if (in->values[PORT] && !o.session)
+        return cli_fail(CLI_USAGE, "generate: --port goes with --session (agentsim generate --help)");
     if (in->values[PORT]) {
         if (str_to_int(in->values[PORT], 1, 65535, &port) < 0)
             return cli_fail(CLI_USAGE, "generate: %s is no port (1 to 65535)", in->values[PORT]);

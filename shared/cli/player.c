@@ -272,12 +272,16 @@ static int start(struct player *p, cJSON *request)
 {
     int64_t deadline = time_mono_ms() + LIMIT_MS;
     struct err err = { 0 };
+    bool told = false;
 
     if (p->options->credentials && chat_add_credentials(request, &err) < 0)
         return fail(p, "%s", err.msg);
     while (chat_session_start(&p->session, request, &err) < 0) {
         if (err.kind != ERR_LIMIT || time_mono_ms() > deadline)
             return fail(p, "no session: %s", err.msg);
+        if (!told)
+            (void)fprintf(stderr, "  wait %s\n", err.msg);
+        told = true;
         nap(LIMIT_PAUSE_MS);
     }
     return 0;

@@ -221,6 +221,8 @@ static int run_kill(const struct cli_input *in)
     config_release(&c);
     if (n < 0)
         return cli_fail(CLI_NO, "%s", err.msg);
+    if (!n && all)
+        printf("no session runs\n");
     return n || all ? CLI_OK : cli_fail(CLI_NO, "there is no session %s", in->args[0]);
 }
 

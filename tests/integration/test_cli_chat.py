@@ -143,6 +143,13 @@ def test_a_refusal_names_what_helps(status, cure):
     assert f"Not now (HTTP {status}); {cure}" in done.stderr
 
 
+def test_a_rate_that_is_used_up_is_no_matter_of_sessions():
+    sentence = "Too many requests: at most 12 in 60 seconds, try again in 9 s"
+    with FakeService(echo, refuse=(429, {"detail": sentence})) as service:
+        done = chat(service)
+    assert done.returncode == 1 and done.stderr.strip().endswith(f"{sentence} (HTTP 429)")
+
+
 def test_a_service_that_is_not_there_is_said():
     with socket.socket() as nobody:  # bound, so that no other test takes the port, and not listening
         nobody.bind(("127.0.0.1", 0))

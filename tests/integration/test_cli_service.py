@@ -27,6 +27,8 @@ def test_a_word_through_a_pipe_is_answered(stack, agentsim):
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[:2] == ["Hello , level .", "You said: hi"]
     assert json.loads(agentsim("sessions", "--json").stdout) == []
+    done = agentsim("kill", "all")
+    assert (done.returncode, done.stdout) == (0, "no session runs\n")
 
 
 def test_options_can_be_chosen_by_number(stack, agentsim):
