@@ -5,14 +5,13 @@
 
 #include "shared/base/mem.h"
 
-/* application/json, application/x+json, with or without parameters; no type at all is taken for JSON. */
+/* application/json, application/x+json, with or without parameters. No type at all is none, as in the reference: a page
+ * of another origin may send such a body without being asked first. */
 static bool is_json_type(const char *type)
 {
     size_t len = strcspn(type, "; \t");
     static const char prefix[] = "application/";
 
-    if (!len)
-        return true;
     if (len <= strlen(prefix) || strncasecmp(type, prefix, strlen(prefix)) != 0)
         return false;
     if (len == strlen(prefix) + 4 && strncasecmp(type + strlen(prefix), "json", 4) == 0)

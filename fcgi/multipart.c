@@ -116,17 +116,23 @@ static bool is_boundary(const struct buf *b)
     return true;
 }
 
+static const char wanted[] = "multipart/form-data";
+
+static bool is_multipart(const char *type)
+{
+    size_t len = strlen(wanted);
+
+    return strncasecmp(type, wanted, len) == 0 && (!type[len] || strchr("; \t", type[len]));
+}
+
 /* Fills out with "--boundary". */
 static int read_boundary(const char *type, struct buf *out, struct err *err)
 {
-    static const char wanted[] = "multipart/form-data";
     struct span v = { type, strlen(type) }, name;
     auto_buf struct buf value;
     int rc;
 
     buf_init(&value, 1000);
-    if (v.len < strlen(wanted) || strncasecmp(type, wanted, strlen(wanted)) != 0)
-        return err_set(err, ERR_BAD_REQUEST, 0, "The body must be multipart/form-data");
     v = skip(v, strlen(wanted));
     while ((rc = take_parameter(&v, &name, &value)) > 0)
         if (is_word(name, "boundary")) {
@@ -293,8 +299,12 @@ int multipart_find(const char *type, const char *body, size_t len, const char *f
     int rc;
 
     buf_init(&delimiter, MULTIPART_BOUNDARY_MAX + 3);
+    if (!is_multipart(type))
+        return 0;
     if (read_boundary(type, &delimiter, err) < 0)
         return -1;
+    if (!len)
+        return 0;
     if (len >= delimiter.len && memcmp(body, delimiter.data, delimiter.len) == 0)
         at = skip(at, delimiter.len);
     else if (take_content(&at, &delimiter, &preamble) < 0)

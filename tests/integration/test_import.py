@@ -90,9 +90,14 @@ def test_what_is_refused(worker, path, content, how, status, named):
 
 
 def test_bodies_that_are_no_upload(worker):
-    for body, kind in [(b"{}", "application/json"), (b"", "multipart/form-data"), (b"--x", "multipart/form-data; boundary=x")]:
-        status, _headers, _answer, _ended = ask(worker.path, "POST", ONE, body, CONTENT_TYPE=kind)
-        assert status == 400
+    for body, kind, wanted in [(b"", "multipart/form-data", 400), (b"--x", "multipart/form-data; boundary=x", 400),
+                               (b"{}", "application/json", 422), (b"buml_file=x", "application/x-www-form-urlencoded", 422),
+                               (b"", "multipart/form-data; boundary=x", 422), (b"", "", 422)]:
+        status, _headers, answer, _ended = ask(worker.path, "POST", ONE, body, CONTENT_TYPE=kind)
+        assert status == wanted, (body, kind, answer)
+        if wanted == 422:
+            fault = json.loads(answer)["detail"][0]
+            assert (fault["type"], fault["loc"]) == ("missing", ["body", "buml_file"])
 
 
 @pytest.mark.parametrize("content", [

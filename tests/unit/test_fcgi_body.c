@@ -58,7 +58,7 @@ static void content_types_of_json_are_taken(void **state)
         { "application/json; charset=utf-8", 0 },
         { "application/json;charset=x", 0 },
         { "application/ld+json", 0 },
-        { "", 0 },
+        { "", 422 },
         { "text/plain", 422 },
         { "application/jsonx", 422 },
         { "application/xml", 422 },
