@@ -56,6 +56,7 @@ struct session {
     bool unwanted;          /* its owner ended it: nothing of it is remembered */
     bool found;             /* left by an earlier supervisor; its holder has not said yet who it is */
     bool adopted;           /* was found, and is known by now */
+    bool counts_end;        /* was started or adopted, and its end is not in the metrics yet */
 
     uint64_t frames; /* made so far; its holder tells, at most a second late */
 

@@ -66,12 +66,22 @@ static void settle_reason(struct session *s)
         s->reason = s->phase < HOLD_READY ? HOLD_REASON_START_FAILED : HOLD_REASON_STOPPED;
 }
 
+void sessions_count_end(struct session *s)
+{
+    struct sessions *ss = s->keeper;
+
+    if (s->counts_end)
+        ss->metrics.ends[s->reason]++;
+    s->counts_end = false;
+}
+
 static void enter_stopping(struct session *s)
 {
     struct sessions *ss = s->keeper;
     struct err err;
 
     settle_reason(s);
+    sessions_count_end(s);
     if (s->browser)
         ss->warn_browser(s->browser);
     ev_timer_stop(ss->loop, &s->timer);
@@ -89,6 +99,7 @@ static void enter_gone(struct session *s)
     struct err err;
 
     settle_reason(s);
+    sessions_count_end(s);
     ev_timer_stop(ss->loop, &s->timer);
     control_close(s->control);
     s->control = NULL;

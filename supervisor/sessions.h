@@ -113,6 +113,7 @@ void sessions_holder_path(const struct sessions *ss, uint32_t slot, char out[SES
 extern const struct launch_events sessions_launch_events;
 extern const struct control_events sessions_control_events;
 void sessions_retry_pending(struct sessions *ss);
+void sessions_count_end(struct session *s); /* in the metrics, once, with its reason */
 void sessions_tell(struct list *waiters, struct session *s, const struct err *err);
 void sessions_set_timer(struct session *s, double seconds);
 void sessions_adopt(struct sessions *ss, uint32_t slot, const struct id *id);

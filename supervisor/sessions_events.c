@@ -34,6 +34,7 @@ static void on_identity(struct session *s, const struct hold_event *e)
     session_table_add(&ss->table, s);
     s->found = false;
     s->adopted = true;
+    s->counts_end = true;
     s->started_wall_ms = e->identity.started_wall_ms;
     s->expires_wall_ms = e->identity.expires_wall_ms;
     s->expires_mono_ms = time_mono_ms() + s->expires_wall_ms - time_wall_ms(); /* the holder has just worked it out */
@@ -71,7 +72,7 @@ static void on_end(struct session *s, const struct hold_event *e)
 
     s->reason = e->end.reason;
     s->code = e->end.code;
-    ss->metrics.ends[s->reason]++;
+    sessions_count_end(s);
     log_info("session %s: agent ended, %s %d", s->name, hold_reason_name(s->reason), s->code);
     if (s->ending)
         return; /* its patience runs already */
@@ -163,6 +164,7 @@ static void on_started(struct sessions *ss, struct session *s)
         session_set_state(s, SESSION_STOPPING);
         return;
     }
+    s->counts_end = true;
     sessions_set_timer(s, (double)lifetime_ms / 1000. + LIFETIME_GRACE);
     sessions_tell(&s->creators, s, NULL);
 }

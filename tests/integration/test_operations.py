@@ -2,13 +2,14 @@
 
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
 
 import pytest
 
-from tests.support.stack import BUILD, ROOT, TOKEN, Stack, wait_until
+from tests.support.stack import BUILD, ROOT, TOKEN, Stack, processes_of_uids, wait_until
 
 GREETER = {"title": "greeter", "model": json.loads((ROOT / "tests/golden/greeter.json").read_text())["model"]}
 
@@ -59,10 +60,35 @@ def test_counters_follow_a_session_from_start_to_end(stack):
     started = 'agentsim_starts_total{surface="public",outcome="started"}'
     assert after[started] == before[started] + 1
     assert after["agentsim_ready_seconds_count"] == before["agentsim_ready_seconds_count"] + 1
-    assert after['agentsim_ends_total{reason="stopped"}'] >= before['agentsim_ends_total{reason="stopped"}']
+    assert after['agentsim_ends_total{reason="stopped"}'] == before['agentsim_ends_total{reason="stopped"}'] + 1
     assert after['agentsim_rpc_seconds_count{request="create"}'] >= 1
     assert after["agentsim_workers_running"] == after["agentsim_workers"] == 2
     assert after["agentsim_sandbox_ok"] == 1
+
+
+def test_every_start_has_one_end_with_its_reason(stack):
+    """Also where the holder is killed, or goes with its session before it can tell."""
+    before = metrics(stack)
+    killed = stack.create(GREETER)
+    with stack.talk(killed) as talk:
+        talk.reply()
+        for pid in processes_of_uids(stack.uid_base, stack.uid_base + stack.max_sessions):
+            if b"agentsim-holder" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
+                os.kill(pid, signal.SIGKILL)
+    waits, dies = stack.create(GREETER), stack.create_program("raise SystemExit(3)")
+    wait_until(lambda: stack.state(waits).json()["state"] == "ready", 20, "the agent is ready")
+    stack.end(waits)
+
+    def ends():
+        now = metrics(stack)
+        return {name.split('"')[1]: now[name] - before[name] for name in now
+                if name.startswith("agentsim_ends_total") and now[name] > before[name]}
+
+    wait_until(lambda: sum(ends().values()) == 3, 20, f"three ends: {ends()}")
+    assert ends() == {"signaled": 1, "stopped": 1, "start-failed": 1}
+    stack.internal("DELETE", f"/sessions/{dies}")
+    wait_until(lambda: metrics(stack)["agentsim_slots_free"] == 5, 20, "all places are free")
+    assert ends() == {"signaled": 1, "stopped": 1, "start-failed": 1}
 
 
 def test_buckets_never_fall(stack):

@@ -156,6 +156,7 @@ static void a_holder_out_of_reach_fails_the_start(void **state)
     assert_int_equal(a.told, 1);
     assert_int_equal(a.err.kind, ERR_UNAVAILABLE);
     assert_int_equal(fixture_asked(f, LAUNCH_STOP).slot, m.slot);
+    assert_int_equal(f->sv.sessions.metrics.ends[HOLD_REASON_START_FAILED], 0); /* it counts as a start that failed */
 }
 
 static void an_end_waits_for_the_good_bye_then_for_the_slot(void **state)
@@ -186,6 +187,7 @@ static void an_end_waits_for_the_good_bye_then_for_the_slot(void **state)
     fixture_tell(f, LAUNCH_CLEAN, s->slot, NULL, 0);
     assert_int_equal(a.ended, 1);
     assert_int_equal(a.err.kind, ERR_NONE);
+    assert_int_equal(f->sv.sessions.metrics.ends[HOLD_REASON_STOPPED], 1);
     close(control);
 }
 
@@ -199,6 +201,9 @@ static void an_end_without_a_listener_is_immediate(void **state)
     sessions_end(&f->sv.sessions, s, HOLD_REASON_STOPPED, NULL);
     assert_int_equal(s->state, SESSION_STOPPING);
     fixture_asked(f, LAUNCH_STOP);
+    assert_int_equal(f->sv.sessions.metrics.ends[HOLD_REASON_STOPPED], 1);
+    fixture_tell(f, LAUNCH_CLEAN, s->slot, NULL, 0);
+    assert_int_equal(f->sv.sessions.metrics.ends[HOLD_REASON_STOPPED], 1);
     close(control);
 }
 
