@@ -31,6 +31,8 @@
 #define TCP_AO_ADD_KEY 38
 #endif
 
+#define FLOWLABEL_MGR 32 /* linux/in6.h, which does not go together with netinet/in.h */
+
 #ifndef MFD_HUGETLB
 #define MFD_HUGETLB 4U
 #endif
@@ -131,6 +133,11 @@ static const struct seccomp_rule table[] = {
       { IS(1, IPPROTO_TCP), IS(2, TCP_ULP) },
       false },
 
+    { "setsockopt",
+      ENOPROTOOPT,
+      "labels of flows: the machine has 4096 for everybody",
+      { IS(1, IPPROTO_IPV6), IS(2, FLOWLABEL_MGR) },
+      false },
     { "setsockopt", ENOPROTOOPT, signed_tcp, { IS(1, IPPROTO_TCP), IS(2, TCP_MD5SIG) }, false },
     { "setsockopt", ENOPROTOOPT, signed_tcp, { IS(1, IPPROTO_TCP), IS(2, TCP_MD5SIG_EXT) }, false },
     { "setsockopt", ENOPROTOOPT, signed_tcp, { IS(1, IPPROTO_TCP), IS(2, TCP_AO_ADD_KEY) }, false },

@@ -168,6 +168,16 @@ def keys_for_tcp():
 
 
 @attempt("system call filter", ["ENOPROTOOPT"])
+def labels_of_flows():
+    """take the labels of IPv6 flows (IPV6_FLOWLABEL_MGR), of which the whole machine has 4096"""
+    def label(number):
+        with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as s:
+            lease = socket.inet_pton(socket.AF_INET6, "::1") + struct.pack("!I", number) + struct.pack("BBHHHI", 0, 255, 1, 6, 60, 0)
+            return s.setsockopt(socket.IPPROTO_IPV6, 32, lease)
+    return each(label, [0, 7])
+
+
+@attempt("system call filter", ["ENOPROTOOPT"])
 def tunnels_in_datagrams():
     """have the kernel unpack IPsec and L2TP from datagrams (UDP_ENCAP)"""
     def unpack(kind):
