@@ -40,8 +40,9 @@ void signins_free(struct signins *s);
 int signins_begin(struct signins *s, const struct signin_hash *state, const struct signin_hash *browser,
                   const char *actor, int64_t now_ms, struct err *err);
 
-/* It came back; browser is all zeros for a client that keeps no cookies: the state alone decides then. 0: the state is used up and a talk has begun. -1: ERR_AUTH when the state is unknown, over, or of
- * another browser (it is used up then too); ERR_LIMIT when too many talks go on (it stays). */
+/* It came back; browser is all zeros for a client that keeps no cookies: the state alone decides then. 0: the state is
+ * used up and a talk has begun. -1: ERR_AUTH when the state is unknown, over, or of another browser (it is used up then
+ * too); ERR_LIMIT when too many talks go on (it stays). */
 int signins_take(struct signins *s, const struct signin_hash *state, const struct signin_hash *browser, int64_t now_ms,
                  struct err *err);
 

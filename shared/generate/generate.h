@@ -39,12 +39,12 @@ struct sql_entry { /* fields of one entry below db.sql; borrowed */
 /* With a host, port or credential a given config.yaml has to be a mapping, and is written anew with them; without, it
  * is passed on as it came, whatever it is. So who only checks a diagram passes what its session will pass. */
 struct generate_options {
-    bool session; /* a test session's program, else a download */
+    bool session;     /* a test session's program, else a download */
     const char *host; /* session: what the agent listens on, "127.0.0.1"; NULL = not set */
     uint16_t port;    /* 0 = not set */
     const struct credentials *credentials;
-    /* Nobody runs the program: a config.yaml that is all ours is left out; and when the pieces of user code are valid in
-     * every place, the program is valid by construction, and CPython is not asked about the whole. */
+    /* Nobody runs the program: a config.yaml that is all ours is left out; and when the pieces of user code are valid
+     * in every place, the program is valid by construction, and CPython is not asked about the whole. */
     bool verdict;
     const struct sql_entry *db1; /* download that owns a database: what default DB actions query; NULL = none */
 };

@@ -27,11 +27,12 @@ enum rpc_type {
 
     /* sign-ins (signin.h); a hash is bytes, 32 of them */
     RPC_SIGNIN_BEGIN = 16, /* hash state, hash browser, str actor: a browser goes to GitHub */
-    RPC_SIGNIN_TAKE,       /* hash state, hash browser (zeros: it keeps no cookies): it came back; the state is used up, a talk with GitHub begins */
-    RPC_SIGNIN_MAKE,       /* hash state, hash session, str login, str avatar: the talk's end, and a session */
-    RPC_SIGNIN_GIVE_UP,    /* hash state: the talk's end, without one */
-    RPC_SIGNIN_SHOW,       /* hash session: answer RPC_SIGNIN, or RPC_ERROR (ERR_AUTH) */
-    RPC_SIGNIN_END,        /* hash session: signed out; the sessions of its actor end. RPC_OK also for an unknown one */
+    RPC_SIGNIN_TAKE,    /* hash state, hash browser (zeros: it keeps no cookies): it came back; the state is used up, a
+                           talk with GitHub begins */
+    RPC_SIGNIN_MAKE,    /* hash state, hash session, str login, str avatar: the talk's end, and a session */
+    RPC_SIGNIN_GIVE_UP, /* hash state: the talk's end, without one */
+    RPC_SIGNIN_SHOW,    /* hash session: answer RPC_SIGNIN, or RPC_ERROR (ERR_AUTH) */
+    RPC_SIGNIN_END,     /* hash session: signed out; the sessions of its actor end. RPC_OK also for an unknown one */
 
     RPC_METRICS = 24, /* nothing: answer RPC_METRICS_PAGE */
     RPC_DRAIN,        /* u32 flags (enum rpc_drain): answer RPC_STATUS */

@@ -162,7 +162,8 @@ static void every_real_route_is_found_under_its_own_pattern(void **state)
         assert_true(route_exists(routes, routes_len, routes[i].surface, &t));
         assert_non_null(routes[i].handle);
         assert_true(strlen(routes[i].summary) > 5);
-        assert_int_equal(routes[i].max_body > 0, routes[i].method == METHOD_POST);
+        if (routes[i].max_body) /* a POST may do without, a sign-out for one */
+            assert_int_equal(routes[i].method, METHOD_POST);
         target_release(&t);
     }
 }

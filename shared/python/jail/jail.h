@@ -10,8 +10,8 @@
 
 /* Classes of the ast module and what symbol tables are read with, looked up once before the walls stand. */
 struct node_types {
-    PyTypeObject *node, *function, *async_function, *import, *import_from, *call, *name, *constant, *global,
-        *class, *expression;
+    PyTypeObject *node, *function, *async_function, *import, *import_from, *call, *name, *constant, *global, *class,
+        *expression;
     PyObject *symtable; /* the function of that name */
     struct symbol_bits {
         long global, local, import, use, scope_shift, scope_mask, global_explicit, global_implicit;
