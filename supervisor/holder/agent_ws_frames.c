@@ -123,17 +123,38 @@ static void cb_frame_chunk(wslay_event_context_ptr ctx, const struct wslay_event
     }
 }
 
+/* What is no UTF-8 in it becomes U+FFFD, as in the reference. Texts have been checked by the library. */
+static void give_binary(struct agent_ws *w, const char *data, size_t len)
+{
+    auto_buf struct buf text;
+    size_t i, width;
+
+    buf_init(&text, AGENT_WS_MESSAGE_MAX);
+    for (i = 0; i < len; i += width)
+        if (utf8_decode(data + i, len - i, &width) >= 0)
+            buf_add(&text, data + i, width);
+        else
+            buf_add_str(&text, UTF8_REPLACEMENT);
+    if (buf_failed(&text))
+        w->events.refused(w->events.arg, "The agent sent a large message that is no text; it was dropped.");
+    else
+        w->events.message(w->events.arg, text.data ? text.data : "", text.len);
+}
+
 /* The library tells the end of a message only to callers that let it collect the bytes. */
 static void cb_message(wslay_event_context_ptr ctx, const struct wslay_event_on_msg_recv_arg *a, void *user)
 {
     struct agent_ws *w = user;
+    const char *data = w->message.data ? w->message.data : "";
     bool big = w->message.cap > AGENT_WS_TURN_BYTES;
 
     (void)ctx;
     if (wslay_is_ctrl_frame(a->opcode) || w->state != WS_OPEN)
         return;
-    if (!w->is_binary || utf8_valid(w->message.data ? w->message.data : "", w->message.len))
-        w->events.message(w->events.arg, w->message.data ? w->message.data : "", w->message.len);
+    if (!w->is_binary || utf8_valid(data, w->message.len))
+        w->events.message(w->events.arg, data, w->message.len);
+    else
+        give_binary(w, data, w->message.len);
     if (big)
         buf_release(&w->message);
     else
