@@ -33,6 +33,7 @@ struct launcher {
     uint32_t n;
     struct door door;
     char *slots_path, *holders_path, *holder_program;
+    char *door_path; /* of the socket made here, removed at the end; NULL: one that was handed over */
     int slots_dir;
     struct disks disks; /* with them slots have their directories there, not in slots_dir */
     struct cgroups cgroups;

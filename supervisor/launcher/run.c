@@ -224,7 +224,11 @@ static int open_door(struct launcher *l, int *ret_fd, struct err *err)
     if (!path)
         return err_nomem(err);
     *ret_fd = door_listen(path, l->service_gid, err);
-    return *ret_fd < 0 ? -1 : 0;
+    if (*ret_fd < 0)
+        return -1;
+    l->door_path = path;
+    path = NULL;
+    return 0;
 }
 
 static int set_up(struct launcher *l, const char *config_file, int *ret_listen, struct err *err)
@@ -281,6 +285,9 @@ static void serve(struct launcher *l, int listen_fd)
 
 static void release(struct launcher *l)
 {
+    if (l->door_path)
+        (void)unlink(l->door_path);
+    mem_free(l->door_path);
     limits_close(l);
     config_env_free(l->holder_env);
     config_release(&l->config);

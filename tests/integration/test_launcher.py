@@ -238,6 +238,7 @@ def test_a_stopped_launcher_ends_its_sessions_first():
         slots.process.send_signal(signal.SIGTERM)
         assert slots.process.wait(20) == 0
         assert slots.left_over() == []
+        assert not (slots.runtime / "launcher.sock").exists()
 
 
 def test_a_supervisor_that_does_not_read_is_dropped(slots):
