@@ -251,6 +251,9 @@ def test_the_internal_surface_wants_its_token(stack):
     for token in (None, "", "wrong", stack.env["AGENT_SIMULATOR_API_TOKEN"] + "x"):
         assert stack.internal("GET", "/health", token=token).status == 401
         assert stack.internal("DELETE", f"/sessions/{uuid.uuid4()}", token=token).status == 401
+        for path in ("/nothing", f"/sessions/{uuid.uuid4()}/ws", f"/sessions/{uuid.uuid4()}/ws/"):
+            assert stack.internal("GET", path, token=token).status == 401
+    assert stack.internal("GET", f"/sessions/{uuid.uuid4()}/ws").status == 404
     health = stack.internal("GET", "/health").json()
     assert health["status"] == "ok" and health["sandbox"] == "ok"
     assert stack.internal("DELETE", f"/sessions/{uuid.uuid4()}").json() == {"ok": True}
