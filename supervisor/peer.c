@@ -121,9 +121,7 @@ void peer_reading(struct peer *p, bool on)
 
 int peer_send(struct peer *p, uint16_t type, const void *payload, size_t len)
 {
-    if (p->ended || frame_writer_put(&p->out, type, payload, len) < 0)
-        return -1;
-    if (frame_writer_flush(&p->out, p->fd) < 0)
+    if (p->ended || frame_writer_send(&p->out, p->fd, type, payload, len) < 0)
         return -1;
     if (frame_writer_pending(&p->out))
         ev_io_start(p->loop, &p->write);

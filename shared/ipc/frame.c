@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "shared/base/io.h"
@@ -178,24 +179,65 @@ void frame_writer_release(struct frame_writer *w)
         buf_release(&w->out);
 }
 
-int frame_writer_put(struct frame_writer *w, uint16_t type, const void *payload, size_t len)
+/* Room for so many bytes behind those that wait. */
+static int make_room(struct frame_writer *w, size_t len)
 {
-    uint8_t h[FRAME_HEADER];
-
-    if (len > FRAME_MAX)
-        return -1;
     if (w->pos && (w->pos == w->out.len || w->pos > w->out.cap / 2)) {
         buf_consume(&w->out, w->pos);
         w->pos = 0;
     }
-    frame_put_header(h, type, (uint32_t)len);
-    if (buf_reserve(&w->out, sizeof(h) + len) < 0) {
+    if (buf_reserve(&w->out, len) < 0) {
         w->out.failed = false; /* what waits is whole and may still be sent */
         return -1;
     }
+    return 0;
+}
+
+int frame_writer_put_two(struct frame_writer *w, uint16_t type, const void *payload, size_t len, const void *more,
+                         size_t more_len)
+{
+    uint8_t h[FRAME_HEADER];
+
+    if (len > FRAME_MAX || more_len > FRAME_MAX - len || make_room(w, sizeof(h) + len + more_len) < 0)
+        return -1;
+    frame_put_header(h, type, (uint32_t)(len + more_len));
     buf_add(&w->out, h, sizeof(h));
     buf_add(&w->out, payload, len);
+    buf_add(&w->out, more, more_len);
     return 0;
+}
+
+int frame_writer_put(struct frame_writer *w, uint16_t type, const void *payload, size_t len)
+{
+    return frame_writer_put_two(w, type, payload, len, NULL, 0);
+}
+
+/* Room is made first: a message of which a part has left must be kept to its end. */
+int frame_writer_send(struct frame_writer *w, int sock, uint16_t type, const void *payload, size_t len)
+{
+    uint8_t h[FRAME_HEADER];
+    struct iovec parts[] = { { h, sizeof(h) }, { (void *)(uintptr_t)payload, len } };
+    const struct msghdr m = { .msg_iov = parts, .msg_iovlen = 2 };
+    size_t sent;
+    ssize_t n;
+
+    if (frame_writer_pending(w) || len > FRAME_MAX || make_room(w, sizeof(h) + len) < 0) {
+        if (frame_writer_put(w, type, payload, len) < 0)
+            return -1;
+        return frame_writer_flush(w, sock);
+    }
+    frame_put_header(h, type, (uint32_t)len);
+    do
+        n = sendmsg(sock, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (n < 0 && errno == EINTR);
+    if (n < 0 && errno != EAGAIN)
+        return -1;
+    sent = n > 0 ? (size_t)n : 0;
+    if (sent < sizeof(h))
+        buf_add(&w->out, h + sent, sizeof(h) - sent);
+    sent = sent > sizeof(h) ? sent - sizeof(h) : 0;
+    buf_add(&w->out, (const char *)payload + sent, len - sent);
+    return frame_writer_pending(w) ? 0 : frame_writer_flush(w, sock);
 }
 
 size_t frame_writer_pending(const struct frame_writer *w)

@@ -50,7 +50,11 @@ struct frame_writer {
 void frame_writer_init(struct frame_writer *w, size_t max);
 void frame_writer_release(struct frame_writer *w);
 int frame_writer_put(struct frame_writer *w, uint16_t type, const void *payload,
-                     size_t len);                          /* 0, -1 full or no memory */
+                     size_t len); /* 0, -1 full or no memory */
+int frame_writer_put_two(struct frame_writer *w, uint16_t type, const void *payload, size_t len, const void *more,
+                         size_t more_len); /* the same for a payload in two pieces */
+int frame_writer_send(struct frame_writer *w, int sock, uint16_t type, const void *payload,
+                      size_t len);                         /* sends at once what goes out, puts the rest; 0 or -1 */
 size_t frame_writer_pending(const struct frame_writer *w); /* bytes not sent yet */
 int frame_writer_flush(struct frame_writer *w, int sock);  /* 0 (also EAGAIN), -1 the peer is gone */
 

@@ -107,15 +107,13 @@ static void disconnect(struct agent_ws *w)
     cleanup_fd_close(&w->fd);
     cleanup_fd_close(&w->answer);
     w->fd = w->answer = -1;
-    if (w->ctx)
-        wslay_event_context_free(w->ctx);
-    w->ctx = NULL;
     mem_free(w->rx);
     w->rx = NULL;
-    w->rx_pos = w->rx_len = 0;
-    w->eof = w->in_data = false;
+    w->rx_pos = w->rx_len = w->words_sent = w->sent = 0; /* a frame that went out in part is sent again */
+    w->in_frame = w->in_message = w->more = w->close_received = false;
     buf_release(&w->head);
     buf_release(&w->message);
+    buf_release(&w->words);
 }
 
 void agent_ws_set_timer(struct agent_ws *w, double after)
@@ -148,7 +146,7 @@ static void opened(struct agent_ws *w, size_t answer_len)
     size_t rest = w->head.len - answer_len;
 
     w->rx = mem_zalloc(1, AGENT_WS_RX_SIZE);
-    if (!w->rx || agent_ws_new_context(w) < 0 || rest > AGENT_WS_RX_SIZE) {
+    if (!w->rx || rest > AGENT_WS_RX_SIZE) {
         agent_ws_reopen(w);
         return;
     }
@@ -156,6 +154,7 @@ static void opened(struct agent_ws *w, size_t answer_len)
     w->rx_len = rest;
     buf_release(&w->head);
     ev_timer_stop(w->loop, &w->timer);
+    agent_ws_begin(w);
     w->state = WS_OPEN;
     w->opened_at = time_mono_ms();
     w->events.opened(w->events.arg);
@@ -399,11 +398,8 @@ void agent_ws_hint(struct agent_ws *w)
 
 void agent_ws_finish(struct agent_ws *w)
 {
-    if (w->state == WS_OPEN) {
-        w->paused = false;
-        w->budget = DRAIN_MOST;
-        (void)wslay_event_recv(w->ctx); /* ends at the end of the stream */
-    }
+    if (w->state == WS_OPEN)
+        agent_ws_drain(w, DRAIN_MOST);
     disconnect(w);
     drop_queue(w);
     w->state = WS_OFF;
@@ -413,11 +409,9 @@ int agent_ws_send(struct agent_ws *w, const void *data, size_t len)
 {
     struct agent_ws_frame *f;
 
-    if (len > AGENT_WS_MESSAGE_MAX || !(f = mem_zalloc(1, sizeof(*f) + len)))
+    if (len > AGENT_WS_MESSAGE_MAX || !(f = agent_ws_frame_new(data, len)))
         return -1;
-    f->len = len;
-    memcpy(f->data, data, len);
-    f->bad = client_frame_is_bad(f->data, len);
+    f->bad = client_frame_is_bad(data, len);
     if (w->tail_frame)
         w->tail_frame->next = f;
     else
@@ -427,6 +421,12 @@ int agent_ws_send(struct agent_ws *w, const void *data, size_t len)
     if (w->state == WS_OPEN)
         agent_ws_watch(w);
     return 0;
+}
+
+void agent_ws_push(struct agent_ws *w)
+{
+    if (w->state == WS_OPEN && w->head_frame)
+        agent_ws_write(w);
 }
 
 bool agent_ws_is_full(const struct agent_ws *w)

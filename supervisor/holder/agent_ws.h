@@ -12,10 +12,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <wslay/wslay.h>
 
 #include "shared/base/buf.h"
 #include "shared/base/id.h"
+#include "supervisor/holder/ws_frame.h"
 
 #define AGENT_WS_MESSAGE_MAX ((size_t)16 << 20) /* either way; the agent's longer ones are refused (1009) */
 #define AGENT_WS_QUEUE_HIGH ((size_t)1 << 20)   /* bytes for the agent above which agent_ws_is_full() */
@@ -32,15 +32,17 @@ enum agent_ws_state {
 
 struct agent_ws_frame {
     struct agent_ws_frame *next;
-    size_t len;
-    bool bad; /* the agent ends the connection because of it, and reads nothing behind it */
-    char data[];
+    size_t len;      /* of the payload */
+    size_t head_len; /* of its header, right in front of the payload */
+    bool bad;        /* the agent ends the connection because of it, and reads nothing behind it */
+    uint8_t bytes[]; /* WS_HEAD_MAX, then the payload, masked */
 };
 
 struct agent_ws_events {
     void (*opened)(void *arg);                                /* each time a handshake succeeded */
     void (*message)(void *arg, const char *data, size_t len); /* one whole text frame */
     void (*refused)(void *arg, const char *why);              /* a message that was dropped */
+    void (*turned)(void *arg);                                /* what was there has been read */
     void (*drained)(void *arg);                               /* no longer full */
     void *arg;
 };
@@ -63,13 +65,20 @@ struct agent_ws {
     struct buf head; /* the handshake's answer so far */
     uint8_t *rx;     /* bytes read and not parsed yet */
     size_t rx_pos, rx_len;
-    size_t budget; /* bytes this turn may still read */
-    bool paused;   /* the journal is full */
-    bool eof;
-    wslay_event_context_ptr ctx;
-    struct buf message;      /* frames of the message that is coming in */
-    bool in_data, is_binary; /* the frame that is coming in */
+    bool more;   /* of which some could be parsed, had it been their turn */
+    bool paused; /* the journal is full */
 
+    struct ws_head frame; /* the frame that is coming in, */
+    uint64_t left;        /* what is missing of its payload */
+    bool in_frame, in_message, is_binary;
+    struct buf message; /* frames of the message that is coming in */
+    uint8_t control[WS_CONTROL_MAX];
+    size_t control_len;
+    bool close_received;
+
+    struct buf words; /* answers to pings and the close, ready to be sent */
+    size_t words_sent;
+    size_t sent; /* bytes of the first frame */
     struct agent_ws_frame *head_frame, *tail_frame;
     size_t queued;
 
@@ -92,6 +101,7 @@ void agent_ws_finish(struct agent_ws *w);
 
 /* Keeps a copy of one text frame for the agent: 0, or -1 when memory is short. */
 int agent_ws_send(struct agent_ws *w, const void *data, size_t len);
+void agent_ws_push(struct agent_ws *w); /* sends now what goes out at once, rather than when the loop asks */
 bool agent_ws_is_full(const struct agent_ws *w);
 
 void agent_ws_pause(struct agent_ws *w, bool paused);

@@ -4,14 +4,19 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include "shared/base/mem.h"
 #include "shared/base/str.h"
 
 #define CLOSE_S 10.0
-#define WSLAY_HIGH ((size_t)256 << 10) /* masked and ready in the library */
-#define WSLAY_MESSAGES 64              /* of ours, in the library; beyond PONGS_MOST it holds answers to pings only */
-#define PONGS_MOST 1024
+#define WORDS_MOST ((size_t)64 << 10) /* answers to pings that wait */
+#define LONG_REST 4096                /* of a frame: worth being read to its place at once */
+#define BEHIND_LONG 4096              /* read along with it: the next frames' headers */
+#define SEND_PARTS 32                 /* frames handed to the kernel at once */
+#define SEND_BYTES ((size_t)256 << 10)
+
+enum { CODE_PROTOCOL = 1002, CODE_TEXT = 1007, CODE_TOO_BIG = 1009, CODE_INTERNAL = 1011 };
 
 /* Everything was said from our side: what the agent still sends is dropped until it closes. */
 static void begin_closing(struct agent_ws *w)
@@ -25,105 +30,97 @@ static void begin_closing(struct agent_ws *w)
     ev_io_start(w->loop, &w->writer);
 }
 
-/* ---- the library's calls -------------------------------------------------------------------------- */
+/* ---- our own words -------------------------------------------------------------------------------- */
 
-static ssize_t fill_rx(struct agent_ws *w)
+/* 0, or -1: the connection cannot go on. */
+static int say(struct agent_ws *w, enum ws_opcode opcode, const void *payload, size_t len)
 {
-    ssize_t n;
+    uint8_t head[WS_HEAD_MAX], masked[WS_CONTROL_MAX];
+    uint32_t key;
+    size_t n;
 
-    do
-        n = recv(w->fd, w->rx, AGENT_WS_RX_SIZE, 0);
-    while (n < 0 && errno == EINTR);
-    w->rx_pos = 0;
-    w->rx_len = n > 0 ? (size_t)n : 0;
-    if (n == 0)
-        w->eof = true;
-    return n;
+    if (getrandom(&key, sizeof(key), 0) != (ssize_t)sizeof(key))
+        return -1;
+    n = ws_head_put(head, opcode, len, key);
+    ws_mask(masked, payload, len, key);
+    buf_consume(&w->words, w->words_sent);
+    w->words_sent = 0;
+    buf_add(&w->words, head + sizeof(head) - n, n);
+    return buf_add(&w->words, masked, len);
+}
+
+static int say_close(struct agent_ws *w, unsigned code)
+{
+    const uint8_t payload[] = { (uint8_t)(code >> 8), (uint8_t)code };
+    int r = say(w, WS_CLOSE, payload, code ? sizeof(payload) : 0);
+
+    if (r == 0)
+        begin_closing(w);
+    return r;
+}
+
+static int refuse(struct agent_ws *w, unsigned code, const char *why)
+{
+    w->events.refused(w->events.arg, why);
+    return say_close(w, code);
+}
+
+/* ---- from the agent -------------------------------------------------------------------------------- */
+
+static size_t words_left(const struct agent_ws *w)
+{
+    return w->words.len - w->words_sent;
 }
 
 /* An agent that pings and does not read must not fill our memory with answers. */
 static bool may_read(const struct agent_ws *w)
 {
-    return !w->paused && w->ctx && wslay_event_get_queued_msg_count(w->ctx) < PONGS_MOST;
+    return !w->paused && words_left(w) < WORDS_MOST;
 }
 
-static ssize_t cb_recv(wslay_event_context_ptr ctx, uint8_t *out, size_t len, int flags, void *user)
+static int begin_frame(struct agent_ws *w)
 {
-    struct agent_ws *w = user;
-    size_t n;
-
-    (void)flags;
-    if (!w->budget || !may_read(w)) {
-        wslay_event_set_error(ctx, WSLAY_ERR_WOULDBLOCK);
-        return -1;
-    }
-    if (w->rx_pos == w->rx_len && fill_rx(w) <= 0) {
-        wslay_event_set_error(ctx, !w->eof && errno == EAGAIN ? WSLAY_ERR_WOULDBLOCK : WSLAY_ERR_CALLBACK_FAILURE);
-        return -1;
-    }
-    n = w->rx_len - w->rx_pos;
-    n = n < len ? n : len;
-    n = n < w->budget ? n : w->budget;
-    memcpy(out, w->rx + w->rx_pos, n);
-    w->rx_pos += n;
-    w->budget -= n;
-    return (ssize_t)n;
-}
-
-static ssize_t cb_send(wslay_event_context_ptr ctx, const uint8_t *data, size_t len, int flags, void *user)
-{
-    struct agent_ws *w = user;
-    ssize_t n;
-
-    do
-        n = send(w->fd, data, len, MSG_NOSIGNAL | (flags & WSLAY_MSG_MORE ? MSG_MORE : 0));
-    while (n < 0 && errno == EINTR);
-    if (n < 0)
-        wslay_event_set_error(ctx, errno == EAGAIN ? WSLAY_ERR_WOULDBLOCK : WSLAY_ERR_CALLBACK_FAILURE);
-    return n;
-}
-
-static int cb_mask(wslay_event_context_ptr ctx, uint8_t *out, size_t len, void *user)
-{
-    (void)user;
-    if (getrandom(out, len, 0) == (ssize_t)len)
+    w->in_frame = true;
+    w->left = w->frame.len;
+    w->control_len = 0;
+    if (ws_is_control(&w->frame))
         return 0;
-    wslay_event_set_error(ctx, WSLAY_ERR_CALLBACK_FAILURE);
-    return -1;
-}
-
-static void cb_frame_start(wslay_event_context_ptr ctx, const struct wslay_event_on_frame_recv_start_arg *a, void *user)
-{
-    struct agent_ws *w = user;
-
-    w->in_data = !wslay_is_ctrl_frame(a->opcode);
-    if (!w->in_data || w->state != WS_OPEN)
-        return;
-    if (a->opcode != WSLAY_CONTINUATION_FRAME) {
+    if (w->frame.opcode != WS_CONTINUATION) {
         buf_clear(&w->message);
-        w->is_binary = a->opcode == WSLAY_BINARY_FRAME;
+        w->is_binary = w->frame.opcode == WS_BINARY;
     }
-    if (a->payload_length > AGENT_WS_MESSAGE_MAX - w->message.len) {
-        w->events.refused(w->events.arg, "The agent sent a message of more than 16 MiB; it was dropped.");
-        wslay_event_queue_close(ctx, WSLAY_CODE_MESSAGE_TOO_BIG, NULL, 0);
-        begin_closing(w);
-    }
+    if (w->frame.len > AGENT_WS_MESSAGE_MAX - w->message.len)
+        return refuse(w, CODE_TOO_BIG, "The agent sent a message of more than 16 MiB; it was dropped.");
+    return 0;
 }
 
-static void cb_frame_chunk(wslay_event_context_ptr ctx, const struct wslay_event_on_frame_recv_chunk_arg *a, void *user)
+static int no_memory(struct agent_ws *w)
 {
-    struct agent_ws *w = user;
-
-    if (!w->in_data || w->state != WS_OPEN)
-        return;
-    if (buf_add(&w->message, a->data, a->data_length) < 0) {
-        w->events.refused(w->events.arg, "There is no memory for a message of the agent; it was dropped.");
-        wslay_event_queue_close(ctx, WSLAY_CODE_INTERNAL_SERVER_ERROR, NULL, 0);
-        begin_closing(w);
-    }
+    return refuse(w, CODE_INTERNAL, "There is no memory for a message of the agent; it was dropped.");
 }
 
-/* What is no UTF-8 in it becomes U+FFFD, as in the reference. Texts have been checked by the library. */
+static int add_payload(struct agent_ws *w, const uint8_t *data, size_t len)
+{
+    w->left -= len;
+    if (ws_is_control(&w->frame)) {
+        memcpy(w->control + w->control_len, data, len);
+        w->control_len += len;
+        return 0;
+    }
+    return buf_add(&w->message, data, len) < 0 ? no_memory(w) : 0;
+}
+
+static int end_control(struct agent_ws *w)
+{
+    if (w->frame.opcode == WS_PING)
+        return say(w, WS_PONG, w->control, w->control_len);
+    if (w->frame.opcode == WS_PONG)
+        return 0;
+    w->close_received = true;
+    return say_close(w, ws_close_answer(w->control, w->control_len));
+}
+
+/* What is no UTF-8 in it becomes U+FFFD, as in the reference. */
 static void give_binary(struct agent_ws *w, const char *data, size_t len)
 {
     auto_buf struct buf text;
@@ -141,48 +138,269 @@ static void give_binary(struct agent_ws *w, const char *data, size_t len)
         w->events.message(w->events.arg, text.data ? text.data : "", text.len);
 }
 
-/* The library tells the end of a message only to callers that let it collect the bytes. */
-static void cb_message(wslay_event_context_ptr ctx, const struct wslay_event_on_msg_recv_arg *a, void *user)
+static int end_message(struct agent_ws *w)
 {
-    struct agent_ws *w = user;
-    const char *data = w->message.data ? w->message.data : "";
-    bool big = w->message.cap > AGENT_WS_TURN_BYTES;
+    const char *text = w->message.data ? w->message.data : "";
+    bool valid = utf8_valid(text, w->message.len);
 
-    (void)ctx;
-    if (wslay_is_ctrl_frame(a->opcode) || w->state != WS_OPEN)
-        return;
-    if (!w->is_binary || utf8_valid(data, w->message.len))
-        w->events.message(w->events.arg, data, w->message.len);
-    else
-        give_binary(w, data, w->message.len);
-    if (big)
+    if (valid)
+        w->events.message(w->events.arg, text, w->message.len);
+    else if (w->is_binary)
+        give_binary(w, text, w->message.len);
+    if (w->message.cap > AGENT_WS_TURN_BYTES)
         buf_release(&w->message);
     else
         buf_clear(&w->message);
+    return valid || w->is_binary ? 0 : say_close(w, CODE_TEXT);
 }
 
-int agent_ws_new_context(struct agent_ws *w)
+static int end_frame(struct agent_ws *w)
 {
-    static const struct wslay_event_callbacks calls = {
-        .recv_callback = cb_recv,
-        .send_callback = cb_send,
-        .genmask_callback = cb_mask,
-        .on_frame_recv_start_callback = cb_frame_start,
-        .on_frame_recv_chunk_callback = cb_frame_chunk,
-        .on_msg_recv_callback = cb_message,
-    };
+    w->in_frame = false;
+    if (ws_is_control(&w->frame))
+        return end_control(w);
+    w->in_message = !w->frame.final;
+    return w->in_message ? 0 : end_message(w);
+}
 
-    if (wslay_event_context_client_init(&w->ctx, &calls, w) != 0) {
-        w->ctx = NULL;
-        return -1;
+/* What rx holds, as far as it goes and is wanted: 0, or -1 when the connection cannot go on. */
+static int parse(struct agent_ws *w)
+{
+    int r = 0;
+
+    while (r == 0 && w->state == WS_OPEN && may_read(w)) {
+        const uint8_t *data = w->rx + w->rx_pos;
+        size_t have = w->rx_len - w->rx_pos;
+
+        if (!w->in_frame) {
+            int n = ws_head_parse(data, have, w->in_message, &w->frame);
+
+            if (n == 0)
+                return 0;
+            if (n < 0)
+                return say_close(w, CODE_PROTOCOL);
+            w->rx_pos += (size_t)n;
+            r = begin_frame(w);
+            continue;
+        }
+        have = have < w->left ? have : (size_t)w->left;
+        w->rx_pos += have;
+        if (have)
+            r = add_payload(w, data, have);
+        if (r == 0 && w->state == WS_OPEN && w->left)
+            return 0;
+        if (r == 0 && w->state == WS_OPEN)
+            r = end_frame(w);
     }
-    wslay_event_config_set_no_buffering(w->ctx, 1);
-    wslay_event_config_set_max_recv_msg_length(w->ctx, UINT32_MAX);
-    buf_init(&w->message, AGENT_WS_MESSAGE_MAX + 1);
+    return r;
+}
+
+/* Where the next bytes go: the rest of a long frame to its message, what follows it to rx. */
+static int places(struct agent_ws *w, size_t most, struct iovec place[2])
+{
+    size_t rest = w->rx_len - w->rx_pos, direct = 0;
+
+    memmove(w->rx, w->rx + w->rx_pos, rest); /* a piece of a header at most */
+    w->rx_pos = 0;
+    w->rx_len = rest;
+    if (w->in_frame && !ws_is_control(&w->frame) && w->left >= LONG_REST) {
+        direct = w->left < most ? (size_t)w->left : most;
+        if (buf_reserve(&w->message, direct) < 0)
+            return -1;
+        place[0] = (struct iovec){ w->message.data + w->message.len, direct };
+    } else {
+        place[0] = (struct iovec){ w->rx, 0 };
+    }
+    place[1] = (struct iovec){ w->rx + rest, direct ? BEHIND_LONG : AGENT_WS_RX_SIZE - rest };
     return 0;
 }
 
-/* ---- traffic -------------------------------------------------------------------------------------- */
+/* 1 something came, 0 nothing is there now, -1 the connection is over. */
+static int fill(struct agent_ws *w, size_t *budget)
+{
+    struct iovec place[2];
+    size_t direct;
+    ssize_t n;
+
+    if (places(w, *budget, place) < 0)
+        return no_memory(w);
+    do
+        n = place[0].iov_len ? readv(w->fd, place, 2) : recv(w->fd, place[1].iov_base, place[1].iov_len, 0);
+    while (n < 0 && errno == EINTR);
+    if (n <= 0)
+        return n < 0 && errno == EAGAIN ? 0 : -1;
+    direct = (size_t)n < place[0].iov_len ? (size_t)n : place[0].iov_len;
+    if (direct) {
+        w->message.len += direct;
+        w->message.data[w->message.len] = '\0';
+        w->left -= direct;
+    }
+    w->rx_len += (size_t)n - direct;
+    *budget -= (size_t)n < *budget ? (size_t)n : *budget;
+    return 1;
+}
+
+static int take_in(struct agent_ws *w, size_t *budget)
+{
+    int r = parse(w);
+
+    while (r == 0 && w->state == WS_OPEN && may_read(w) && *budget) {
+        r = fill(w, budget);
+        if (r <= 0)
+            return r;
+        r = parse(w);
+    }
+    w->more = r == 0 && (w->rx_pos < w->rx_len || (w->in_frame && !w->left));
+    return r;
+}
+
+void agent_ws_begin(struct agent_ws *w)
+{
+    buf_init(&w->message, AGENT_WS_MESSAGE_MAX + 1);
+    buf_init(&w->words, 2 * WORDS_MOST);
+    w->more = true;
+}
+
+void agent_ws_read(struct agent_ws *w)
+{
+    size_t budget = AGENT_WS_TURN_BYTES;
+
+    w->more = false;
+    if (take_in(w, &budget) < 0) {
+        agent_ws_reopen(w); /* the agent ended, or there is no way to answer it */
+    } else if (words_left(w)) {
+        agent_ws_write(w);
+    } else {
+        agent_ws_watch(w);
+    }
+    w->events.turned(w->events.arg);
+}
+
+void agent_ws_drain(struct agent_ws *w, size_t most)
+{
+    int r;
+
+    do { /* the journal takes this too when it is full: nobody could send it later */
+        w->paused = w->more = false;
+        r = take_in(w, &most);
+        buf_clear(&w->words); /* nobody is there to be answered */
+        w->words_sent = 0;
+    } while (r == 0 && w->state == WS_OPEN && w->more && most);
+}
+
+/* Read and dropped; 0 once the agent has closed. */
+int agent_ws_discard(struct agent_ws *w)
+{
+    ssize_t n;
+
+    w->rx_pos = w->rx_len = 0;
+    do
+        n = recv(w->fd, w->rx, AGENT_WS_RX_SIZE, 0);
+    while (n < 0 && errno == EINTR);
+    return n > 0 || (n < 0 && errno == EAGAIN);
+}
+
+/* ---- to the agent ---------------------------------------------------------------------------------- */
+
+struct agent_ws_frame *agent_ws_frame_new(const void *data, size_t len)
+{
+    struct agent_ws_frame *f;
+    uint32_t key;
+
+    if (getrandom(&key, sizeof(key), 0) != (ssize_t)sizeof(key) ||
+        !(f = mem_resize(NULL, 1, sizeof(*f) + WS_HEAD_MAX + len)))
+        return NULL;
+    *f = (struct agent_ws_frame){ .len = len };
+    f->head_len = ws_head_put(f->bytes, WS_TEXT, len, key);
+    ws_mask(f->bytes + WS_HEAD_MAX, data, len, key);
+    return f;
+}
+
+static size_t frame_size(const struct agent_ws_frame *f)
+{
+    return f->head_len + f->len;
+}
+
+/* What is to be sent next, in order: the rest of a frame, our own words, whole frames. */
+static size_t gather(struct agent_ws *w, struct iovec parts[SEND_PARTS])
+{
+    struct agent_ws_frame *f = w->head_frame;
+    size_t n = 0, bytes = 0;
+
+    if (w->sent) {
+        parts[n++] = (struct iovec){ f->bytes + WS_HEAD_MAX - f->head_len + w->sent, frame_size(f) - w->sent };
+        f = f->next;
+    }
+    if (words_left(w))
+        parts[n++] = (struct iovec){ w->words.data + w->words_sent, words_left(w) };
+    for (; w->state == WS_OPEN && f && n < SEND_PARTS && bytes < SEND_BYTES; f = f->next) {
+        parts[n++] = (struct iovec){ f->bytes + WS_HEAD_MAX - f->head_len, frame_size(f) };
+        bytes += frame_size(f);
+    }
+    return n;
+}
+
+/* So many bytes of the first frame, or fewer, were sent: the others. */
+static size_t sent_of_frame(struct agent_ws *w, size_t n)
+{
+    struct agent_ws_frame *f = w->head_frame;
+    size_t rest = frame_size(f) - w->sent;
+
+    if (n < rest) {
+        w->sent += n;
+        return 0;
+    }
+    w->sent = 0;
+    w->head_frame = f->next;
+    if (!w->head_frame)
+        w->tail_frame = NULL;
+    w->queued -= f->len;
+    agent_ws_passed(w, f);
+    return n - rest;
+}
+
+static size_t sent_of_words(struct agent_ws *w, size_t n)
+{
+    size_t rest = words_left(w);
+
+    if (n < rest) {
+        w->words_sent += n;
+        return 0;
+    }
+    buf_clear(&w->words);
+    w->words_sent = 0;
+    return n - rest;
+}
+
+/* 0, or -1: the agent does not listen any more. */
+static int send_some(struct agent_ws *w)
+{
+    struct iovec parts[SEND_PARTS];
+    struct msghdr m = { .msg_iov = parts };
+    size_t total = 0;
+
+    while (total < SEND_BYTES && (m.msg_iovlen = gather(w, parts))) {
+        ssize_t n = sendmsg(w->fd, &m, MSG_NOSIGNAL);
+        size_t left = (size_t)n;
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return errno == EAGAIN ? 0 : -1;
+        total += left;
+        if (w->sent)
+            left = sent_of_frame(w, left);
+        left = sent_of_words(w, left);
+        while (left)
+            left = sent_of_frame(w, left);
+    }
+    return 0;
+}
+
+static bool wants_write(const struct agent_ws *w)
+{
+    return w->sent || words_left(w) || (w->state == WS_OPEN && w->head_frame);
+}
 
 void agent_ws_watch(struct agent_ws *w)
 {
@@ -194,76 +412,33 @@ void agent_ws_watch(struct agent_ws *w)
         ev_io_start(w->loop, &w->reader);
     else
         ev_io_stop(w->loop, &w->reader);
-    if (w->ctx && (wslay_event_want_write(w->ctx) || (w->state == WS_OPEN && w->head_frame)))
+    if (wants_write(w))
         ev_io_start(w->loop, &w->writer);
     else
         ev_io_stop(w->loop, &w->writer);
-    if (reading && w->rx_pos < w->rx_len)
+    if (reading && w->more)
         ev_feed_event(w->loop, &w->reader, EV_READ); /* bytes that epoll knows nothing of */
-}
-
-static void queue_frames(struct agent_ws *w)
-{
-    while (w->head_frame && wslay_event_get_queued_msg_count(w->ctx) < WSLAY_MESSAGES &&
-           wslay_event_get_queued_msg_length(w->ctx) < WSLAY_HIGH) {
-        struct agent_ws_frame *f = w->head_frame;
-        const struct wslay_event_msg m = { WSLAY_TEXT_FRAME, (const uint8_t *)f->data, f->len };
-
-        if (wslay_event_queue_msg(w->ctx, &m) != 0)
-            return; /* short of memory: stays queued for the next turn */
-        w->head_frame = f->next;
-        if (!w->head_frame)
-            w->tail_frame = NULL;
-        w->queued -= f->len;
-        agent_ws_passed(w, f);
-    }
 }
 
 /* The agent has forgotten a connection before it sends its close. Its library ends it only seconds later when frames
  * are left that nobody reads. */
 static bool is_over(const struct agent_ws *w)
 {
-    return w->state == WS_CLOSING && wslay_event_get_close_received(w->ctx) && !wslay_event_want_write(w->ctx);
+    return w->state == WS_CLOSING && w->close_received && !wants_write(w);
 }
 
 void agent_ws_write(struct agent_ws *w)
 {
     bool was_full = agent_ws_is_full(w);
 
-    if (w->state == WS_OPEN)
-        queue_frames(w);
-    if (wslay_event_send(w->ctx) != 0) {
+    if (send_some(w) < 0) {
         agent_ws_reopen(w);
         return;
     }
-    if (w->state == WS_OPEN && wslay_event_get_close_sent(w->ctx))
-        begin_closing(w);
     if (is_over(w))
         agent_ws_reopen(w);
     else
         agent_ws_watch(w);
     if (was_full && !agent_ws_is_full(w))
         w->events.drained(w->events.arg);
-}
-
-/* Read and dropped; 0 once the agent has closed. */
-int agent_ws_discard(struct agent_ws *w)
-{
-    w->rx_pos = w->rx_len = 0;
-    if (fill_rx(w) > 0 || (!w->eof && errno == EAGAIN))
-        return 1;
-    return 0;
-}
-
-void agent_ws_read(struct agent_ws *w)
-{
-    w->budget = AGENT_WS_TURN_BYTES;
-    if (wslay_event_recv(w->ctx) != 0) {
-        agent_ws_reopen(w); /* the agent ended, or broke the protocol beyond repair */
-        return;
-    }
-    /* A close frame of the agent is answered, a violation is told: both by frames that wait now. */
-    if (w->state == WS_OPEN && (wslay_event_get_close_received(w->ctx) || !wslay_event_want_read(w->ctx)))
-        begin_closing(w);
-    agent_ws_watch(w);
 }

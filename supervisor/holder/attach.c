@@ -9,16 +9,17 @@
 #define OUT_HIGH ((size_t)256 << 10)            /* bytes on their way to the supervisor */
 #define FRAME_FIELDS (FRAME_HEADER + 8 + 4 + 1) /* what a frame costs on the wire besides itself */
 
+/* Fields as wire_put_bytes() makes them; a frame keeps a NUL behind its bytes, which closes its field. */
 static int put_frame(struct conn *c, uint64_t number, const struct journal_frame *f)
 {
     auto_buf struct buf b;
 
-    buf_init(&b, HOLD_MAX_PAYLOAD);
-    if (buf_reserve(&b, f->len + 16) < 0)
-        return -1;
+    buf_init(&b, 64);
     wire_put_u64(&b, number);
-    wire_put_bytes(&b, f->data, f->len);
-    return conn_put(c, HOLD_FRAME, &b);
+    wire_put_u32(&b, (uint32_t)f->len);
+    if (buf_failed(&b) || f->len > HOLD_MAX_PAYLOAD)
+        return -1;
+    return conn_put_two(c, HOLD_FRAME, &b, f->data, f->len + 1);
 }
 
 static void put_exit(struct conn *c)
@@ -54,6 +55,14 @@ void attach_pump(struct holder *h)
     if (h->phase == HOLD_ENDED && !journal_peek(&h->journal, &number))
         put_exit(c);
     agent_flow(h);
+}
+
+void attach_push(struct holder *h)
+{
+    if (!h->attach)
+        return;
+    conn_push(h->attach);
+    attach_pump(h); /* there may be more than was on its way at once */
 }
 
 static int on_attach(struct conn *c, struct wire_in *in)
@@ -114,6 +123,14 @@ void attach_drained(struct holder *h)
         conn_resume(h->attach);
 }
 
+static void on_turned(struct conn *c)
+{
+    struct holder *h = c->holder;
+
+    if (h->attach == c)
+        agent_ws_push(&h->ws);
+}
+
 static void on_sent(struct conn *c)
 {
     struct holder *h = c->holder;
@@ -154,4 +171,4 @@ static void on_closed(struct conn *c)
     agent_flow(h);
 }
 
-const struct conn_role attach_role = { "attach", on_message, on_sent, on_closed };
+const struct conn_role attach_role = { "attach", on_message, on_turned, on_sent, on_closed };

@@ -203,4 +203,4 @@ static void on_closed(struct conn *c)
         session_end(h, HOLD_REASON_START_FAILED);
 }
 
-const struct conn_role bundle_role = { "bundle", on_message, NULL, on_closed };
+const struct conn_role bundle_role = { "bundle", on_message, NULL, NULL, on_closed };

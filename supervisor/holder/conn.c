@@ -117,16 +117,31 @@ static void flush(struct conn *c)
         c->role->sent(c);
 }
 
-int conn_put(struct conn *c, uint16_t type, const struct buf *payload)
+int conn_put_two(struct conn *c, uint16_t type, const struct buf *payload, const void *more, size_t more_len)
 {
     if (c->fd < 0)
         return -1;
     if (payload && buf_failed(payload))
         return -1;
-    if (frame_writer_put(&c->out, type, payload ? payload->data : NULL, payload ? payload->len : 0) < 0)
+    if (frame_writer_put_two(&c->out, type, payload ? payload->data : NULL, payload ? payload->len : 0, more,
+                             more_len) < 0)
         return -1;
     ev_io_start(c->holder->loop, &c->writer);
     return 0;
+}
+
+int conn_put(struct conn *c, uint16_t type, const struct buf *payload)
+{
+    return conn_put_two(c, type, payload, NULL, 0);
+}
+
+/* The watcher stays while something waits, and finds out what an error means. */
+void conn_push(struct conn *c)
+{
+    if (c->fd < 0 || c->last || frame_writer_flush(&c->out, c->fd) < 0)
+        return;
+    if (!frame_writer_pending(&c->out))
+        ev_io_stop(c->holder->loop, &c->writer);
 }
 
 /* What still comes in is of no interest any more; an end of the connection shows in the writer. */
@@ -236,6 +251,8 @@ static void on_readable(struct ev_loop *loop, ev_io *w, int events)
         lose(c);
     else
         handle_all(c);
+    if (c->fd >= 0 && c->role && c->role->turned)
+        c->role->turned(c);
 }
 
 static void on_writable(struct ev_loop *loop, ev_io *w, int events)

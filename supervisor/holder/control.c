@@ -106,4 +106,4 @@ static void on_closed(struct conn *c)
         c->holder->control = NULL;
 }
 
-const struct conn_role control_role = { "control", on_message, NULL, on_closed };
+const struct conn_role control_role = { "control", on_message, NULL, NULL, on_closed };

@@ -149,5 +149,5 @@ static int on_probe(struct conn *c, uint16_t type, struct wire_in *in)
     return 0;
 }
 
-const struct conn_role files_role = { "files", on_files, NULL, NULL };
-const struct conn_role probe_role = { "probe", on_probe, NULL, NULL };
+const struct conn_role files_role = { "files", on_files, NULL, NULL, NULL };
+const struct conn_role probe_role = { "probe", on_probe, NULL, NULL, NULL };

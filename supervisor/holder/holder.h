@@ -35,6 +35,7 @@ struct conn_role {
     const char *name;
     /* One message, the first included: 0, or -1 to end the connection. */
     int (*message)(struct conn *c, uint16_t type, struct wire_in *in);
+    void (*turned)(struct conn *c); /* all messages that were there are handled; NULL: nothing to do */
     void (*sent)(struct conn *c);   /* some bytes have left; NULL: nothing to do */
     void (*closed)(struct conn *c); /* the connection ends; NULL: nothing to do */
 };
@@ -126,8 +127,10 @@ void conn_close_all(struct holder *h);
 void conn_bury(struct holder *h);                                       /* frees what conn_close() left */
 void conn_resume(struct conn *c);                                       /* handles messages again after c->paused */
 int conn_put(struct conn *c, uint16_t type, const struct buf *payload); /* -1: full, the caller closes */
-void conn_finish(struct conn *c);                                       /* closes once everything is sent */
-void conn_fail(struct conn *c, const struct err *err);                  /* HOLD_FAILED, then conn_finish() */
+int conn_put_two(struct conn *c, uint16_t type, const struct buf *payload, const void *more, size_t more_len);
+void conn_push(struct conn *c);                        /* sends now what goes out at once */
+void conn_finish(struct conn *c);                      /* closes once everything is sent */
+void conn_fail(struct conn *c, const struct err *err); /* HOLD_FAILED, then conn_finish() */
 bool conn_peer_gone(const struct conn *c);
 
 /* Roles, by their first message. */
@@ -144,6 +147,7 @@ void bundle_failed(struct holder *h, const struct err *err);
 
 /* attach.c */
 void attach_pump(struct holder *h);    /* frames out, as far as the browser takes them */
+void attach_push(struct holder *h);    /* sends them now, rather than when the loop asks */
 void attach_drained(struct holder *h); /* the agent takes frames again */
 
 /* agent.c */

@@ -38,4 +38,4 @@ static int on_transcript(struct conn *c, uint16_t type, struct wire_in *in)
     return 0;
 }
 
-const struct conn_role transcript_role = { "transcript", on_transcript, NULL, NULL };
+const struct conn_role transcript_role = { "transcript", on_transcript, NULL, NULL, NULL };

@@ -198,6 +198,11 @@ static void on_refused(void *arg, const char *why)
     attach_pump(h);
 }
 
+static void on_turned(void *arg)
+{
+    attach_push(arg);
+}
+
 static void on_drained(void *arg)
 {
     attach_drained(arg);
@@ -478,6 +483,7 @@ void session_init(struct holder *h)
         .opened = on_opened,
         .message = on_message,
         .refused = on_refused,
+        .turned = on_turned,
         .drained = on_drained,
         .arg = h,
     };

@@ -1,4 +1,4 @@
-/* What an agent may send before anything of it is trusted: output, and the answer to our handshake. */
+/* What an agent may send before anything of it is trusted: output, the answer to our handshake, frames. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +6,7 @@
 #include "shared/base/mem.h"
 #include "shared/base/str.h"
 #include "supervisor/holder/lines.h"
+#include "supervisor/holder/ws_frame.h"
 #include "supervisor/holder/ws_upgrade.h"
 #include "supervisor/launcher/sweep.h"
 #include "supervisor/sandbox/spawn.h"
@@ -50,6 +51,34 @@ static void feed_lines(const char *data, size_t size, size_t step)
     lines_release(&l);
 }
 
+/* Frame after frame, as agent_ws_frames.c goes through them. */
+static void read_frames(const uint8_t *data, size_t size)
+{
+    bool inside = false;
+    size_t at = 0;
+
+    while (at < size) {
+        struct ws_head head;
+        int n = ws_head_parse(data + at, size - at, inside, &head);
+
+        must(n >= -1 && n <= 10 && n <= (int)(size - at));
+        if (n <= 0)
+            break;
+        must(head.len <= INT64_MAX && (!ws_is_control(&head) || (head.final && head.len <= WS_CONTROL_MAX)));
+        at += (size_t)n;
+        if (head.len > size - at)
+            break;
+        if (head.opcode == WS_CLOSE) {
+            unsigned code = ws_close_answer(data + at, (size_t)head.len);
+
+            must(code == 0 || (code >= 1000 && code <= 4999));
+        }
+        if (!ws_is_control(&head))
+            inside = !head.final;
+        at += (size_t)head.len;
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     auto_free char *exact = NULL;
@@ -62,6 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     feed_lines(exact, size - 1, data[0] % 64 + 1u);
     n = ws_upgrade_answer(exact, size - 1, "dGhlIHNhbXBsZSBub25jZQ==", NULL);
     must(n <= (ptrdiff_t)size - 1);
+    read_frames((const uint8_t *)exact, size - 1);
     must(spawn_parse_info(exact, size - 1) != 0);
     sweep_parse_status(exact, ids);
     return 0;

@@ -841,8 +841,9 @@ def self_test(**settings):
 
 def test_a_holder_has_descriptors_for_its_proxys_connections():
     with Slots(UID, wrapper=["prlimit", "--nofile=1024:4096"], AGENT_SIMULATOR_EGRESS_CONNECTIONS="1024") as slots:
-        limits = pathlib.Path(f"/proc/{slots.start(0).pid}/limits").read_text()
-        assert next(line.split()[3:5] for line in limits.splitlines() if "open files" in line) == ["2560", "4096"]
+        limits = pathlib.Path(f"/proc/{slots.start(0).pid}/limits")
+        wait_until(lambda: next(line.split()[3:5] for line in limits.read_text().splitlines() if "open files" in line) == ["2560", "4096"],
+                   10, "the holder has raised its limit")
         slots.stop(0)
 
 

@@ -265,6 +265,55 @@ static void a_full_writer_keeps_what_it_has(void **state)
     frame_writer_release(&w);
 }
 
+static void what_is_sent_at_once_stays_in_order_with_what_waits(void **state)
+{
+    struct pair *p = *state;
+    struct frame_reader r;
+    struct frame_writer w;
+    const void *payload;
+    char *data = mem_zalloc(1, 700000);
+    uint16_t type, sent = 0, expect = 0;
+    struct err err;
+    size_t len;
+    int i;
+
+    frame_reader_init(&r, 1000000);
+    frame_writer_init(&w, 4000000);
+    assert_int_equal(io_set_nonblock(p->a, true), 0);
+    assert_int_equal(io_set_nonblock(p->b, true), 0);
+    for (i = 0; i < 700000; i++)
+        data[i] = (char)(i * 31 >> 4);
+    while (expect < 60) {
+        if (sent < 60) { /* all sizes: a part of the header fits now and then, or nothing */
+            len = (sent * 71993u) % 600000;
+            assert_int_equal(sent % 3 ? frame_writer_send(&w, p->a, sent, data, len)
+                                      : frame_writer_put_two(&w, sent, data, len / 2, data + len / 2, len - len / 2),
+                             0);
+            sent++;
+        }
+        while (frame_writer_pending(&w) > 1000000 || (sent == 60 && expect < 60) || sent % 5 == 0) {
+            assert_int_equal(frame_writer_flush(&w, p->a), 0);
+            assert_int_equal(frame_reader_fill(&r, p->b, &err), 1);
+            while (frame_reader_next(&r, &type, &payload, &len, &err) == 1) {
+                assert_int_equal(type, expect);
+                assert_int_equal(len, (expect * 71993u) % 600000);
+                assert_memory_equal(payload, data, len);
+                expect++;
+            }
+            if (sent < 60 && frame_writer_pending(&w) <= 1000000)
+                break;
+        }
+    }
+    assert_int_equal(frame_writer_pending(&w), 0);
+    assert_int_equal(frame_writer_send(&w, p->a, 1, data, (size_t)FRAME_MAX + 1), -1);
+    assert_int_equal(frame_writer_put_two(&w, 1, data, 1, data, FRAME_MAX), -1);
+    hang_up(p);
+    assert_int_equal(frame_writer_send(&w, p->b, 1, "x", 1), -1);
+    frame_reader_release(&r);
+    frame_writer_release(&w);
+    mem_free(data);
+}
+
 static void a_writer_tells_that_the_peer_left(void **state)
 {
     struct pair *p = *state;
@@ -322,6 +371,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_reader_refuses_what_is_too_long_before_it_comes, make_pair, drop_pair),
         cmocka_unit_test_setup_teardown(bursts_pass_in_order, make_pair, drop_pair),
         cmocka_unit_test_setup_teardown(a_full_writer_keeps_what_it_has, make_pair, drop_pair),
+        cmocka_unit_test_setup_teardown(what_is_sent_at_once_stays_in_order_with_what_waits, make_pair, drop_pair),
         cmocka_unit_test_setup_teardown(a_writer_tells_that_the_peer_left, make_pair, drop_pair),
         cmocka_unit_test_setup_teardown(short_memory_is_told, make_pair, drop_pair),
     };
