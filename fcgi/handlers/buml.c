@@ -60,6 +60,18 @@ void handle_export_buml(struct worker *w, struct request *rq, struct reply *rp)
     body_free(body, "credentials");
 }
 
+/* What is no diagram would be left out without a word. */
+static int check_diagrams(const cJSON *body, struct reply *rp)
+{
+    auto_buf struct buf list;
+
+    buf_init(&list, 1u << 20);
+    if (json_check_lists(body, "diagrams", rules, ARRAY_LEN(rules), &list) == 0)
+        return 0;
+    reply_schema(rp, &list);
+    return -1;
+}
+
 void handle_export_project(struct worker *w, struct request *rq, struct reply *rp)
 {
     bool nul = false;
@@ -67,7 +79,9 @@ void handle_export_project(struct worker *w, struct request *rq, struct reply *r
 
     if (!body)
         return;
-    if (nul)
+    if (check_diagrams(body, rp) < 0)
+        ; /* answered */
+    else if (nul)
         reply_detail(rp, 400, "A text of the project contains the character U+0000");
     else
         export(w, body, buml_write_project, PROJECT_NAME, rp);

@@ -4,6 +4,10 @@
 #include "shared/base/mem.h"
 #include "shared/diagram/check.h"
 #include "shared/diagram/read.h"
+#include "shared/diagram/text.h"
+#include "shared/json/json.h"
+
+#define AGENT_TYPE "AgentDiagram"
 
 static void answer_invalid(struct reply *rp, const char *sentence)
 {
@@ -67,6 +71,18 @@ static void answer_verdict(struct reply *rp, const struct findings *f)
     reply_json(rp, 200);
 }
 
+/* Old documents have no type. Others than ours would be read as an agent without states. */
+static int check_type(const cJSON *body, struct err *err)
+{
+    const cJSON *type = json_get(json_get(body, "model"), "type");
+
+    if (!cJSON_IsString(type) || strcmp(type->valuestring, AGENT_TYPE) == 0)
+        return 0;
+    return err_set(err, ERR_BAD_REQUEST, 0,
+                   "Diagrams of type \"%s\" are not checked here; those of type \"" AGENT_TYPE "\" are",
+                   SHOWN(type->valuestring));
+}
+
 /* Reading and the rules of the model; what only a session needs is no error here, but what will not work there is told.
  */
 static int judge(struct worker *w, const cJSON *body, struct findings *f, struct err *err)
@@ -76,7 +92,9 @@ static int judge(struct worker *w, const cJSON *body, struct findings *f, struct
 
     model_init(&m);
     err_clear(err);
-    r = diagram_read(body, w->parser, &m, f, err);
+    r = check_type(body, err);
+    if (r == 0)
+        r = diagram_read(body, w->parser, &m, f, err);
     if (r == 0)
         r = diagram_check(&m, f, err);
     else if (f->errors)

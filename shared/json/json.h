@@ -78,6 +78,11 @@ struct field_rule {
  * What an entry repeats of the input is cut at 2 KiB, and credentials in it read "***". */
 size_t json_check_fields(const cJSON *body, const struct field_rule *rules, size_t rules_len, struct buf *detail);
 
+/* The same for what body's member key holds, an object of lists (or of what stands in one alone): rules are those of
+ * each item. Of anything else there, nothing. */
+size_t json_check_lists(const cJSON *body, const char *key, const struct field_rule *rules, size_t rules_len,
+                        struct buf *detail);
+
 /* The 422 list for a body that is no JSON, empty, or no object: type json_invalid, missing, model_attributes_type.
  * body NULL: it was not sent as JSON. */
 void json_body_fault(const struct json_error *e, struct buf *detail);

@@ -99,8 +99,8 @@ static void add_echo(struct buf *detail, const cJSON *v)
         buf_add_str(detail, cJSON_IsObject(v) ? "{}" : cJSON_IsArray(v) ? "[]" : "\"\"");
 }
 
-/* Opens an entry behind those that are there: {"type":..,"loc":["body". */
-static void open_entry(struct buf *detail, const char *type)
+/* Opens an entry behind those that are there: {"type":..,"loc":["body", and within. */
+static void open_entry(struct buf *detail, const char *type, const char *within)
 {
     if (detail->len && detail->data[detail->len - 1] == ']') {
         detail->data[--detail->len] = '\0';
@@ -109,6 +109,7 @@ static void open_entry(struct buf *detail, const char *type)
         buf_add_char(detail, '[');
     }
     buf_add_fmt(detail, "{\"type\":\"%s\",\"loc\":[\"body\"", type);
+    buf_add_str(detail, within);
 }
 
 static void close_entry(struct buf *detail, const char *msg, const cJSON *input, bool secret)
@@ -148,7 +149,7 @@ static bool fits(const cJSON *v, const struct field_rule *rule)
 }
 
 /* An entry per member that is no string. A map of credentials shows none of its values. */
-static size_t check_strings(const cJSON *list, const char *key, struct buf *detail)
+static size_t check_strings(const cJSON *list, const char *key, const char *within, struct buf *detail)
 {
     size_t faults = 0, i = 0;
     const cJSON *c;
@@ -156,7 +157,7 @@ static size_t check_strings(const cJSON *list, const char *key, struct buf *deta
     for (c = list->child; c && !buf_failed(detail); c = c->next, i++) {
         if (cJSON_IsString(c))
             continue;
-        open_entry(detail, wrong[FIELD_STRING].type);
+        open_entry(detail, wrong[FIELD_STRING].type, within);
         add_place(detail, key);
         if (cJSON_IsObject(list))
             add_place(detail, c->string);
@@ -168,43 +169,97 @@ static size_t check_strings(const cJSON *list, const char *key, struct buf *deta
     return faults;
 }
 
-static size_t check_field(const cJSON *object, const struct field_rule *rule, struct buf *detail)
+static size_t check_field(const cJSON *object, const char *within, const struct field_rule *rule, struct buf *detail)
 {
     const cJSON *v = json_get(object, rule->key);
     enum field_type kind = v ? rule->type : FIELD_ANY;
 
     if (v ? !fits(v, rule) : rule->required) {
-        open_entry(detail, wrong[kind].type);
+        open_entry(detail, wrong[kind].type, within);
         add_place(detail, rule->key);
         close_entry(detail, wrong[kind].msg, v ? v : object, false);
         return 1;
     }
     if (kind == FIELD_STRING_MAP || kind == FIELD_STRING_LIST)
-        return check_strings(v, rule->key, detail);
+        return check_strings(v, rule->key, within, detail);
     return 0;
+}
+
+static void not_object(const cJSON *v, const char *within, struct buf *detail)
+{
+    open_entry(detail, "model_attributes_type", within);
+    close_entry(detail, "Input should be a valid dictionary or object to extract fields from", v, false);
+}
+
+static size_t check_object(const cJSON *object, const char *within, const struct field_rule *rules, size_t rules_len,
+                           struct buf *detail)
+{
+    size_t faults = 0, i;
+
+    if (!cJSON_IsObject(object)) {
+        not_object(object, within, detail);
+        return 1;
+    }
+    for (i = 0; i < rules_len; i++)
+        faults += check_field(object, within, &rules[i], detail);
+    return faults;
 }
 
 size_t json_check_fields(const cJSON *body, const struct field_rule *rules, size_t rules_len, struct buf *detail)
 {
-    size_t faults = 0, i;
+    return check_object(body, "", rules, rules_len, detail);
+}
 
-    if (!cJSON_IsObject(body)) {
-        json_body_not_object(body, detail);
+/* ,"key","kind" of a fault's place, and the item's number. */
+static void put_within(struct buf *out, const char *key, const cJSON *kind, const size_t *item)
+{
+    buf_clear(out);
+    add_place(out, key);
+    add_place(out, kind->string);
+    if (item)
+        buf_add_fmt(out, ",%zu", *item);
+}
+
+static size_t check_kind(const char *key, const cJSON *kind, const struct field_rule *rules, size_t rules_len,
+                         struct buf *detail)
+{
+    bool one = cJSON_IsObject(kind);
+    size_t faults = 0, i = 0;
+    auto_buf struct buf within;
+    const cJSON *c;
+
+    buf_init(&within, SIZE_MAX / 2);
+    put_within(&within, key, kind, NULL);
+    if (!one && !cJSON_IsArray(kind)) {
+        open_entry(detail, wrong[FIELD_ARRAY].type, within.data ? within.data : "");
+        close_entry(detail, wrong[FIELD_ARRAY].msg, kind, false);
         return 1;
     }
-    for (i = 0; i < rules_len; i++)
-        faults += check_field(body, &rules[i], detail);
+    for (c = one ? kind : kind->child; c && !buf_failed(detail); c = one ? NULL : c->next, i++) {
+        put_within(&within, key, kind, &i);
+        faults += check_object(c, within.data ? within.data : "", rules, rules_len, detail);
+    }
+    return faults;
+}
+
+size_t json_check_lists(const cJSON *body, const char *key, const struct field_rule *rules, size_t rules_len,
+                        struct buf *detail)
+{
+    const cJSON *kind;
+    size_t faults = 0;
+
+    cJSON_ArrayForEach(kind, json_get(body, key)) faults += check_kind(key, kind, rules, rules_len, detail);
     return faults;
 }
 
 void json_body_fault(const struct json_error *e, struct buf *detail)
 {
     if (e->fault == JSON_EMPTY) {
-        open_entry(detail, "missing");
+        open_entry(detail, "missing", "");
         close_entry(detail, wrong[FIELD_ANY].msg, NULL, false);
         return;
     }
-    open_entry(detail, "json_invalid");
+    open_entry(detail, "json_invalid", "");
     buf_add_fmt(detail, ",%zu],\"msg\":\"JSON decode error\",\"input\":{},\"ctx\":{\"error\":", e->characters);
     buf_add_json_str(detail, e->message, strlen(e->message));
     buf_add_str(detail, "}}]");
@@ -212,6 +267,5 @@ void json_body_fault(const struct json_error *e, struct buf *detail)
 
 void json_body_not_object(const cJSON *body, struct buf *detail)
 {
-    open_entry(detail, "model_attributes_type");
-    close_entry(detail, "Input should be a valid dictionary or object to extract fields from", body, false);
+    not_object(body, "", detail);
 }

@@ -145,6 +145,8 @@ def test_errors_and_warnings_come_together(worker):
     ({"model": {"elements": {"x": 1}}}, "model.elements.x"),
     ({"title": "My-Agent"}, "My-Agent"),
     ({"model": drawn("a\x00b")}, "U+0000"),
+    ({"model": {"type": "ClassDiagram", "elements": {}}}, "ClassDiagram"),
+    ({"model": {"type": "Nope"}}, "Nope"),
 ])
 def test_a_wrong_diagram_is_a_verdict_and_no_failure(worker, members, named):
     found = verdict(worker, **members)
@@ -200,3 +202,15 @@ def test_a_project_of_other_diagrams_is_refused_by_name(worker):
     body = json.dumps(project(ClassDiagram=[{"title": "c", "model": {"elements": {"x": {}}}}])).encode()
     status, _headers, answer, _ended = ask(worker.path, "POST", "/besser_api/export-project-as-buml", body)
     assert status == 400 and b"ClassDiagram" in answer
+
+
+@pytest.mark.parametrize("diagrams, kind, place", [
+    ([None], "model_attributes_type", [0]), ([{"title": "x", "model": {}}, "y"], "model_attributes_type", [1]),
+    ([{"title": "x"}], "missing", [0, "model"]), ([{"model": {}}], "missing", [0, "title"]),
+    ({"title": 5, "model": {}}, "string_type", [0, "title"]), (7, "list_type", []),
+])
+def test_what_is_no_diagram_in_a_project_is_named(worker, diagrams, kind, place):
+    body = json.dumps(project(AgentDiagram=diagrams)).encode()
+    status, _headers, answer, _ended = ask(worker.path, "POST", "/besser_api/export-project-as-buml", body)
+    fault = json.loads(answer)["detail"][0]
+    assert (status, fault["type"], fault["loc"]) == (422, kind, ["body", "diagrams", "AgentDiagram", *place])

@@ -131,6 +131,42 @@ static void a_body_that_is_no_object_is_one_fault(void **state)
     cJSON_Delete(body);
 }
 
+static void items_of_lists_are_checked_in_their_places(void **state)
+{
+    static const struct field_rule item[] = { { "title", FIELD_STRING, true, false } };
+    static const struct {
+        const char *body;
+        size_t faults;
+        const char *part;
+    } rows[] = {
+        { "{}", 0, "" },
+        { "{\"d\":{}}", 0, "" },
+        { "{\"d\":{\"A\":[{\"title\":\"x\"}],\"B\":{\"title\":\"y\"},\"C\":[]}}", 0, "" },
+        { "{\"d\":{\"A\":[{\"title\":\"x\"},{}]}}", 1,
+          "{\"type\":\"missing\",\"loc\":[\"body\",\"d\",\"A\",1,\"title\"],\"msg\":\"Field required\",\"input\":{}}" },
+        { "{\"d\":{\"A\":{\"title\":1}}}", 1, "\"string_type\",\"loc\":[\"body\",\"d\",\"A\",0,\"title\"]" },
+        { "{\"d\":{\"A\\\"\":[null,[]],\"B\":5}}", 3,
+          "\"model_attributes_type\",\"loc\":[\"body\",\"d\",\"A\\\"\",1]" },
+        { "{\"d\":{\"A\":null}}", 1, "\"list_type\",\"loc\":[\"body\",\"d\",\"A\"]" },
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < ARRAY_LEN(rows); i++) {
+        struct json_error e;
+        cJSON *body = json_parse(rows[i].body, strlen(rows[i].body), &e);
+        auto_buf struct buf b;
+
+        buf_init(&b, 10000);
+        assert_non_null(body);
+        if (json_check_lists(body, "d", item, ARRAY_LEN(item), &b) != rows[i].faults)
+            fail_msg("%s", rows[i].body);
+        if (!strstr(b.data ? b.data : "", rows[i].part))
+            fail_msg("%s -> %s", rows[i].body, b.data ? b.data : "");
+        cJSON_Delete(body);
+    }
+}
+
 static void bodies_that_are_no_json_say_where_and_why(void **state)
 {
     auto_buf struct buf b;
@@ -164,6 +200,15 @@ static void short_memory_leaves_a_failed_buffer(void **state)
         assert_true(!buf_failed(&b) || oom_hit());
     });
     cJSON_Delete(body);
+    body = json_parse("{\"d\":{\"A\":[{},5]}}", 18, &e);
+    OOM_SWEEP({
+        auto_buf struct buf b;
+
+        buf_init(&b, 1000);
+        assert_in_range(json_check_lists(body, "d", rules, 1, &b), 1, 2);
+        assert_true(!buf_failed(&b) || oom_hit());
+    });
+    cJSON_Delete(body);
 }
 
 int main(void)
@@ -176,6 +221,7 @@ int main(void)
         cmocka_unit_test(long_inputs_are_not_repeated),
         cmocka_unit_test(a_body_that_is_no_object_is_one_fault),
         cmocka_unit_test(bodies_that_are_no_json_say_where_and_why),
+        cmocka_unit_test(items_of_lists_are_checked_in_their_places),
         cmocka_unit_test(short_memory_leaves_a_failed_buffer),
     };
 
