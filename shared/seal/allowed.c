@@ -275,6 +275,7 @@ static const struct seal_row table[] = {
     ROW(SEAL_SUPERVISOR, "wait4", "sanitizers"),
     ROW(SEAL_SUPERVISOR, "fork", "sanitizers"),
     ROW(BOTH, "personality", "sanitizers"),
+    ROW(BOTH, "getdents", "sanitizers"), /* by the number of old kernels */
 #endif
 };
 

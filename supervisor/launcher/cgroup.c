@@ -91,7 +91,7 @@ static void root_of_v2(struct cgroup_tree *t, const char *mount)
 
 void cgroups_find(struct cgroups *ret, const struct config *config, const char *name)
 {
-    char usual[24];
+    char usual[24], root[CGROUP_PATH_MAX];
     auto_buf struct buf text;
     struct cgroup_mounts mounts = { .n = 0 };
     size_t i;
@@ -110,7 +110,8 @@ void cgroups_find(struct cgroups *ret, const struct config *config, const char *
             root_of_v2(t, mounts.v[i].path);
         else
             (void)snprintf(t->root, sizeof(t->root), "%s", mounts.v[i].path);
-        if (snprintf(t->dir, sizeof(t->dir), "%s/agentsim/%.64s", t->root, name ? name : usual) < (int)sizeof(t->dir))
+        (void)snprintf(root, sizeof(root), "%s", t->root);
+        if (snprintf(t->dir, sizeof(t->dir), "%s/agentsim/%.64s", root, name ? name : usual) < (int)sizeof(t->dir))
             ret->n++;
     }
 }

@@ -27,6 +27,9 @@ from websockets.sync.client import connect
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / os.environ.get("AGENTSIM_BUILD", "build")
+SANITIZED = "asan" in str(BUILD)
+# What glibc.malloc.perturb does, which the keeper sets: the sanitizer's allocator overwrites what is freed, too.
+SANITIZER = "max_free_fill_size=1073741824:free_fill_byte=90"
 TOKEN = "a-token-for-tests"
 _uid_base = itertools.count(40000 + (os.getpid() % 500) * 40, 20000)
 
@@ -119,6 +122,8 @@ class Stack:
         for key in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
             if key in os.environ:
                 self.env[key] = os.environ[key]
+        if SANITIZED:
+            self.env["ASAN_OPTIONS"] = ":".join(filter(None, (SANITIZER, self.env.get("ASAN_OPTIONS"))))
         self.log = self.dir / "log"
         self.keeper = None
         self.file = None
@@ -204,7 +209,15 @@ class Stack:
         for pid in processes_of_uids(self.uid_base, self.uid_base + self.max_sessions):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        found = self.sanitizers_words()
         shutil.rmtree(self.dir, ignore_errors=True)
+        assert not found, found
+
+    def sanitizers_words(self):
+        """What sanitizers found, leaks at the end of a process included."""
+        text = self.log_text() if SANITIZED else ""
+        places = [text.find(word) for word in ("Sanitizer", "runtime error:") if word in text]
+        return text[max(0, min(places) - 200):][:6000] if places else ""
 
     def log_text(self):
         return self.log.read_text(errors="replace") if self.log.exists() else ""
