@@ -7,6 +7,8 @@
 #include "shared/diagram/text.h"
 #include "shared/json/json.h"
 
+#define COMPOSING_COST 8 /* bytes that one takes the time of, when it is no ASCII and a name */
+
 int reader_nomem(struct reader *r)
 {
     return err_nomem(r->err);
@@ -21,6 +23,15 @@ int reader_charge(struct reader *r, size_t bytes)
     return finding_add(r->f, FINDING_ERROR, 0, "model",
                        "The agent is too large: its texts, counted at every place that uses them, exceed %u MiB",
                        READER_MODEL_MAX >> 20);
+}
+
+int reader_charge_name(struct reader *r, const char *name)
+{
+    const char *s;
+
+    for (s = name; *s && (unsigned char)*s < 0x80; s++)
+        ;
+    return reader_charge(r, (size_t)(s - name) + strlen(s) * COMPOSING_COST);
 }
 
 /* ---- names (2.3)
@@ -68,7 +79,7 @@ static int read_title(struct reader *r, const cJSON *request)
     for (c = r->m->name; *c; c++)
         if (*c == ' ')
             *c = '_';
-    return check_name(r, "title", "Agent", NULL, r->m->name);
+    return reader_charge_name(r, r->m->name) < 0 ? -1 : check_name(r, "title", "Agent", NULL, r->m->name);
 }
 
 /* ---- the whole

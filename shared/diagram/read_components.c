@@ -46,6 +46,8 @@ static int first_of_name(struct reader *r, const struct element *e, const char *
         mem_free(holder.name);
         return 0;
     }
+    if (rc == 0)
+        rc = reader_charge_name(r, holder.name);
     if (rc == 0) {
         rc = map_put_name(seen, holder.name, index, NULL);
         if (rc < 0)
@@ -346,7 +348,7 @@ static int read_intent(struct reader *r, const struct element *e)
     struct intent *n;
     int rc;
 
-    if (reader_check_name(r, e, "Intent", name) < 0)
+    if (reader_check_name(r, e, "Intent", name) < 0 || reader_charge_name(r, name) < 0)
         return -1;
     rc = map_put_name(&r->intents, name, r->m->intents_len, NULL);
     if (rc == 0)

@@ -78,7 +78,8 @@ static int read_state(struct reader *r, struct element *e, bool initial)
     struct state *s;
     int rc;
 
-    if (reader_check_name(r, e, "State", name) < 0 || !name || reader_charge(r, sizeof(*s) + strlen(name)) < 0)
+    if (reader_check_name(r, e, "State", name) < 0 || !name || reader_charge(r, sizeof(*s)) < 0 ||
+        reader_charge_name(r, name) < 0)
         return -1;
     e->state = r->m->states_len;
     rc = map_put_name(&r->states, name, e->state, NULL);

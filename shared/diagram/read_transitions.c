@@ -106,6 +106,8 @@ static int read_intent(struct arc *a)
 
     if (!cJSON_IsString(v) || text_is_blank(v->valuestring))
         return drop(a, "it waits for an intent but names none");
+    if (reader_charge_name(a->r, v->valuestring) < 0)
+        return -1;
     a->t->kind = TRANSITION_INTENT;
     a->t->intent_name = text_trim(v->valuestring);
     folded = text_fold_key(v->valuestring);
@@ -171,8 +173,10 @@ static int read_file(struct arc *a)
         end = strchr(part, ',');
         copy = mem_dup(part, end ? (size_t)(end - part) : strlen(part));
         word = copy ? text_trim(copy) : NULL;
-        if (!word || (*word && str_list_add(&a->t->file_types, file_media_type(word)) < 0))
+        if (!word)
             rc = reader_nomem(a->r);
+        else if (*word && (rc = reader_charge(a->r, strlen(word) + 4 * sizeof(char *))) == 0)
+            rc = str_list_add(&a->t->file_types, file_media_type(word)) < 0 ? reader_nomem(a->r) : 0;
         mem_free(copy);
         mem_free(word);
     }

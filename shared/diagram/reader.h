@@ -36,7 +36,8 @@ int reader_read(const cJSON *request, struct python_parser *parser, size_t *used
                 struct err *err);
 
 int reader_nomem(struct reader *r);
-int reader_charge(struct reader *r, size_t bytes); /* a finding when the model grows beyond bounds */
+int reader_charge(struct reader *r, size_t bytes);          /* a finding when the model grows beyond bounds */
+int reader_charge_name(struct reader *r, const char *name); /* the same for what is compared as a name */
 
 int read_components(struct reader *r); /* read_components.c */
 int read_states(struct reader *r);     /* read_states.c */

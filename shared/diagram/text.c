@@ -7,10 +7,12 @@
 #include <unictype.h>
 #include <utf8proc.h>
 
+#include "shared/base/marks.h"
 #include "shared/base/mem.h"
 #include "shared/base/str.h"
 
-#define IDENTIFIER_MAX 4096 /* bytes: ordering a long run of combining marks costs time by its square */
+#define IDENTIFIER_MAX 4096 /* bytes */
+#define MAPPED_MAX ((size_t)2 << 20)
 
 static bool is_space(int32_t c)
 {
@@ -115,14 +117,17 @@ static char *ascii_lower(const char *s, size_t len)
     return copy;
 }
 
-/* A form of text the Unicode tables are asked for. Text that is no UTF-8 has none and is taken as
- * it is. */
+/* A form of text the Unicode tables are asked for. Text that is no UTF-8, or no text, has none and is taken as it is.
+ */
 static char *mapped(const char *s, size_t len, utf8proc_option_t options)
 {
     utf8proc_uint8_t *out = NULL;
-    utf8proc_ssize_t n = utf8proc_map((const utf8proc_uint8_t *)s, (utf8proc_ssize_t)len, &out, options);
+    utf8proc_ssize_t n;
     char *copy;
 
+    if (len > MAPPED_MAX || marks_pile_up(s, len))
+        return mem_dup(s, len);
+    n = utf8proc_map((const utf8proc_uint8_t *)s, (utf8proc_ssize_t)len, &out, options);
     if (n == UTF8PROC_ERROR_NOMEM)
         return NULL;
     if (n < 0)

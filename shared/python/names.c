@@ -6,6 +6,7 @@
 #include <utf8proc.h>
 
 #include "shared/base/buf.h"
+#include "shared/base/marks.h"
 #include "shared/base/mem.h"
 #include "shared/base/str.h"
 
@@ -136,7 +137,7 @@ static void stem(const char *raw, char out[NAME_MAX_LEN + 1])
         len = utf8_floor(raw, len);
     for (i = 0; i < len && (unsigned char)raw[i] < 0x80; i++)
         ;
-    if (i < len)
+    if (i < len && !marks_pile_up(raw, len))
         composed = compose(raw, len);
     if (composed)
         fold(composed, strlen(composed), out);

@@ -200,6 +200,17 @@ def options(n):
     return request({"a": element, "s0": {"actions": ["a"]}})
 
 
+def marks(n):
+    """Names of one letter below ever more accents, which normal forms would put in order."""
+    name = "a" + "\u0301\u0327" * 10 * n
+    arc = ("s0", "s0", {"predefinedType": "when_intent_matched", "intentName": name + "x"})
+    return request(
+        {"x": {"type": "AgentState", "name": name, "actions": []}},
+        {"i": {"type": "AgentIntent", "name": name + "x"}, "l": {"type": "AgentLLM", "name": name}},
+        arcs=[arc],
+    )
+
+
 SHAPES = (
     states,
     similar_state_names,
@@ -225,6 +236,7 @@ SHAPES = (
     parameters,
     findings,
     options,
+    marks,
 )
 
 
@@ -261,3 +273,10 @@ def test_too_many_values_are_refused_while_they_are_read():
     run = harness.measured("validate", "-", text='{"title":"T","model":{"elements":{},"x":[' + "0," * 3_000_000 + "0]}}")
     assert run.status != harness.OK and "values" in run.said
     assert run.seconds < SECONDS / 4 and run.megabytes < MEGABYTES / 4
+
+
+def test_a_list_of_file_types_counts_as_often_as_it_is_kept():
+    arc = ("s0", "s0", {"predefinedType": "when_file_received", "fileType": "a," * 10_000_000})
+    run = harness.measured("validate", "-", text=harness.to_json(request({}, arcs=[arc])))
+    assert run.status == harness.REFUSED and "too large" in run.said
+    assert run.seconds < SECONDS / 4 and run.megabytes < MEGABYTES / 2
