@@ -52,7 +52,7 @@ int sessions_full(struct sessions *ss, struct create_request *r, struct err *err
     r->position = r->entry.line ? queue_position(&ss->queue, &r->entry) : ss->queue.count + 1;
     wait = seconds_for(ss, r->position);
     err_set(err, ERR_LIMIT, 0,
-            "All %u places of the service are taken: you are number %zu in line, one is free in %u s at the latest",
+            "Every place of the service is taken (%u): you are number %zu in line, one is free in %u s at the latest",
             ss->slots.count, r->position, wait);
     err->wait = wait;
     return -1;

@@ -356,7 +356,7 @@ static int start_and_converse(struct chat *c, const struct cli_input *in, cJSON 
     converse(c);
     if (in->values[KEEP] && !c->over)
         printf("session %s\n", c->session.id);
-    else if (!c->over && chat_session_end(&c->session, &err) < 0)
+    else if (!c->over && chat_session_end(&c->session, &err) < 0 && c->status == CLI_OK)
         return cli_fail(CLI_NO, "the session could not be ended: %s", err.msg);
     return c->status;
 }

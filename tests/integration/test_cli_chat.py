@@ -210,6 +210,20 @@ def test_a_cut_connection_is_resumed_where_it_was():
     assert turns[1]["received"] == 2
 
 
+def test_a_service_that_went_away_is_told_once():
+    def script(conversation):
+        conversation.receive()
+        conversation.send({"type": "auth_ok"})
+        conversation.reply("first")
+        conversation.service.listener.shutdown(socket.SHUT_RDWR)  # nobody is there for the DELETE
+        conversation.close(4409)
+
+    with FakeService(script) as service:
+        done = chat(service)
+    assert done.returncode == 1 and done.stderr == ""
+    assert done.stdout.splitlines() == ["first", "(the connection was closed, code 4409)"]
+
+
 def test_long_messages_pass_whole():
     def script(conversation):
         conversation.receive()
