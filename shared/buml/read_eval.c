@@ -238,6 +238,28 @@ static struct thing *sum(struct reader *r, const struct node *n)
     return t;
 }
 
+static struct thing *negated(struct reader *r, struct thing *t)
+{
+    size_t len = t->name ? strlen(t->name) : 0;
+    char *digits;
+
+    t->number = -t->number;
+    if (!t->big && !__builtin_sub_overflow((int64_t)0, t->integer, &t->integer))
+        return t;
+    t->big = true; /* 2^63 has no digits with it: a double says all of it */
+    if (!len)
+        return t;
+    digits = arena_alloc(&r->arena, len + 2);
+    if (!digits) {
+        buml_nomem(r);
+        return NULL;
+    }
+    digits[0] = '-';
+    memcpy(digits + 1, t->name, len + 1);
+    t->name = *t->name == '-' ? digits + 2 : digits;
+    return t;
+}
+
 static struct thing *signed_number(struct reader *r, const struct node *n)
 {
     struct thing *of = buml_eval(r, node_child(n, PART_OPERAND)), *t;
@@ -259,11 +281,8 @@ static struct thing *signed_number(struct reader *r, const struct node *n)
     t->number = of->number;
     t->integer = of->integer;
     t->big = of->big;
-    if (strcmp(n->name, "USub") == 0) {
-        t->number = -t->number;
-        t->big |= __builtin_sub_overflow((int64_t)0, of->integer, &t->integer);
-    }
-    return t;
+    t->name = of->big ? of->name : NULL;
+    return strcmp(n->name, "USub") == 0 ? negated(r, t) : t;
 }
 
 /* f'..' whose every part is known. */

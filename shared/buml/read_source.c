@@ -8,6 +8,7 @@
 #include "shared/python/dedent.h"
 #include "shared/python/names.h"
 
+#define FUNCTION_GAP 2            /* empty lines behind a function, as they are written here */
 #define SEARCHED_MAX (256u << 20) /* bytes that buml_source_contains() looks through for one file */
 
 static size_t offset(const struct reader *r, int line, int column)
@@ -89,14 +90,40 @@ static size_t function_end(const struct reader *r, const struct node *n)
     return end;
 }
 
+static bool is_said_at(const struct reader *r, size_t at, const char *function)
+{
+    auto_buf struct buf said;
+
+    buf_init(&said, SIZE_MAX / 2);
+    return buf_add_fmt(&said, "callable=%s)", function) == 0 &&
+           memmem(r->text + at, line_end(r, at) - at, said.data, said.len);
+}
+
+/* Line breaks that the function's text ends with: of files written here, the empty lines beyond two before the
+ * statement that names it. */
+static size_t line_breaks(const struct reader *r, const struct node *n, size_t end)
+{
+    size_t line = (size_t)n->end_line, empty = 0;
+
+    if (n->column || !n->name || n->end_line < 1 || line > r->lines_len || line_end(r, r->lines[line - 1]) != end)
+        return 0;
+    for (; line < r->lines_len && line_end(r, r->lines[line]) == r->lines[line]; line++)
+        empty++;
+    return empty > FUNCTION_GAP && line < r->lines_len && is_said_at(r, r->lines[line], n->name) ? empty - FUNCTION_GAP
+                                                                                                 : 0;
+}
+
 static char *function_text(struct reader *r, const struct node *n)
 {
     size_t start = function_start(r, n), end = function_end(r, n);
-    char *slice = mem_dup(r->text + start, end > start ? end - start : 0), *text;
+    auto_free char *slice = mem_dup(r->text + start, end > start ? end - start : 0);
+    auto_free char *text = slice ? python_dedent(slice) : NULL;
+    auto_buf struct buf whole;
 
-    text = slice ? python_dedent(slice) : NULL;
-    mem_free(slice);
-    return text;
+    buf_init(&whole, SIZE_MAX / 2);
+    if (!text || buf_add_str(&whole, text) < 0 || buf_add_repeat(&whole, '\n', line_breaks(r, n, end)) < 0)
+        return NULL;
+    return buf_steal(&whole, NULL);
 }
 
 /* lambda a, b=1: value -> def name(a, b=1): return (value) */

@@ -5,7 +5,6 @@
 #include "shared/base/mem.h"
 #include "shared/buml/reader.h"
 
-#define EXACT_MAX (1LL << 53) /* whole numbers up to here are VALUE_INT */
 #define VALUE_DEPTH_MAX 100
 
 struct thing *thing_new(struct reader *r, enum thing_kind kind, const struct node *n)
@@ -173,13 +172,16 @@ static int number_value(struct reader *r, const struct thing *t, const char *wha
         buml_warn(r, t->node, "%s: a number that is not finite is left out", what);
         return 0;
     }
-    if (t->kind == THING_INT && !t->big && t->integer >= -EXACT_MAX && t->integer <= EXACT_MAX)
+    if (t->big && t->name && buml_charge(r, strlen(t->name) + 1) < 0)
+        return -1;
+    *ret = (struct value){ .kind = VALUE_DOUBLE, .number = t->number };
+    if (t->kind == THING_INT && !t->big)
         *ret = (struct value){ .kind = VALUE_INT, .integer = t->integer };
-    else if (fabs(t->number) <= (double)EXACT_MAX && t->number == (double)(int64_t)t->number)
-        *ret = (struct value){ .kind = VALUE_INT, .integer = (int64_t)t->number };
-    else
-        *ret = (struct value){ .kind = VALUE_DOUBLE, .number = t->number };
-    return 1;
+    else if (t->kind == THING_INT && t->name)
+        *ret = (struct value){ .kind = VALUE_INT,
+                               .integer = t->number < 0 ? INT64_MIN : INT64_MAX,
+                               .string = mem_strdup(t->name) };
+    return ret->kind == VALUE_INT && t->big && !ret->string ? buml_nomem(r) : 1;
 }
 
 static int add_member(struct reader *r, const struct thing *t, size_t i, const char *what, unsigned depth,

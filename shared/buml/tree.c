@@ -316,6 +316,8 @@ static struct node *read_node(struct reading *r, const cJSON *json, int depth)
     for (v = json->child; v; v = v->next)
         if (read_member(r, n, v, depth) < 0)
             return NULL;
+    if (!n->end_line)
+        n->end_line = n->line;
     if (!is_whole(n)) {
         no_tree(r);
         return NULL;
@@ -346,6 +348,8 @@ int buml_tree_read(const char *json, struct tree *ret, struct err *err)
         return err_set(err, ERR_BAD_REQUEST, 0, "The file has more than %d parts (nodes of its syntax tree)",
                        BUML_NODES_MAX);
     parsed = json_parse(json, strlen(json), &e);
+    if (!parsed && e.fault == JSON_TOO_MANY)
+        return err_set(err, ERR_BAD_REQUEST, 0, "The file has too many parts");
     if (!parsed)
         return e.fault == JSON_NOMEM ? err_nomem(err) : no_tree(&r);
     t.module = cJSON_IsObject(parsed) ? read_node(&r, parsed, -1) : NULL;

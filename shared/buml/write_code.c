@@ -92,19 +92,20 @@ static bool is_plain_text(const char *s)
     return true;
 }
 
-/* Every further line is of the block, and the last one ends where its last statement does: what readers cut out of the
- * file is all of it. */
+/* Every further line is of the block, and the last one ends where its last statement does, but for line breaks: what
+ * readers cut out of the file is all of it. */
 static bool is_one_block(const char *block)
 {
-    const char *line = block, *end;
+    const char *line = block, *end, *stop = block + strlen(block);
 
-    while ((end = strchr(line, '\n'))) {
+    while (stop > block && stop[-1] == '\n')
+        stop--;
+    while ((end = memchr(line, '\n', (size_t)(stop - line)))) {
         line = end + 1;
         if (*line != '\n' && *line != ' ' && *line != '\t')
             return false;
     }
-    end = line + strlen(line);
-    return end > line && !strchr(line, '#') && !strchr(" \t;\\", end[-1]);
+    return stop > line && !memchr(line, '#', (size_t)(stop - line)) && !strchr(" \t;\\", stop[-1]);
 }
 
 int buml_plain_function(const char *source, char **ret, bool *ret_annotated)

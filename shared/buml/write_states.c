@@ -48,10 +48,13 @@ int buml_write_states(struct buml_writer *w)
 /* ---- user code ----------------------------------------------------------------------------------------------------
  */
 
+/* Line breaks at its end are as many lines more in front of the statement that names it. */
 static void write_source(struct buml_writer *w, const char *source)
 {
     code_gap(&w->code, 2);
     code_raw(&w->code, source);
+    if (*source && source[strlen(source) - 1] == '\n')
+        buf_add_char(&w->code.out, '\n');
     code_gap(&w->code, 2);
 }
 

@@ -35,8 +35,8 @@ buml_import_names(size_t list);                 /* all that a file may import, i
 const char *const *buml_annotation_names(void); /* the classes that user functions may be annotated with */
 
 /* write_code.c. The name of the function when source can stand at the top level and comes back the same from there:
- * one def of ASCII lines, nothing before and behind it, no defaults, decorators or annotations of foreign classes.
- * 1 and *ret (the caller frees), 0: it has to be a literal, -1 out of memory. *ret_annotated: needs
+ * one def of ASCII lines, nothing before and but line breaks behind it, no defaults, decorators or annotations of
+ * foreign classes. 1 and *ret (the caller frees), 0: it has to be a literal, -1 out of memory. *ret_annotated: needs
  * buml_annotation_names(). */
 int buml_plain_function(const char *source, char **ret, bool *ret_annotated);
 

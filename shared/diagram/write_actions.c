@@ -117,12 +117,12 @@ static const struct {
     const char *reply_type;
     void (*add)(struct diagram_writer *w, cJSON *e, const struct action *a);
 } kinds[ACTION__MAX] = {
-    [ACTION_TEXT] = { "text", add_reply },
+    [ACTION_TEXT] = { NULL, add_reply },
     [ACTION_LLM] = { "llm", add_llm },
     [ACTION_LLM_CHAT] = { "llm_chat", add_llm },
-    [ACTION_RAG] = { "rag", add_rag },
-    [ACTION_DB] = { "db_reply", add_db },
-    [ACTION_CODE] = { "code", NULL },
+    [ACTION_RAG] = { NULL, add_rag },
+    [ACTION_DB] = { NULL, add_db },
+    [ACTION_CODE] = { NULL, NULL },
     [ACTION_WEB_CRAWL] = { "web_crawl_llm", add_crawl },
     [ACTION_MARKDOWN] = { "ws_markdown", add_message },
     [ACTION_HTML] = { "ws_html", add_message },
@@ -139,7 +139,8 @@ static const struct {
 void diagram_fill_action(struct diagram_writer *w, cJSON *e, const struct action *a)
 {
     diagram_add_text(w, e, "actionType", action_kind_type(a->kind));
-    diagram_add_text(w, e, "replyType", kinds[a->kind].reply_type);
+    if (kinds[a->kind].reply_type)
+        diagram_add_text(w, e, "replyType", kinds[a->kind].reply_type);
     if (kinds[a->kind].add)
         kinds[a->kind].add(w, e, a);
 }

@@ -99,7 +99,7 @@ static void write_transition(struct diagram_writer *w, size_t state, size_t nth)
 {
     const struct state *s = &w->m->states[state];
     const struct transition *t = &s->transitions[nth];
-    const char *event = transition_event_class(t);
+    const char *event = t->kind == TRANSITION_CUSTOM ? event_class(t->event) : NULL;
     char id[DIAGRAM_ID_SIZE], from[DIAGRAM_ID_SIZE], at[DIAGRAM_ID_SIZE];
     cJSON *e;
 

@@ -155,35 +155,55 @@ static int set_rules(struct gui_reader *r, const struct component *c, struct gui
 /* ---- options ------------------------------------------------------------------------------------------------------
  */
 
-static int add_option(struct gui_reader *r, const char *text, size_t len, struct gui_object *input)
+static int add_option(struct gui_reader *r, const char *value, const char *label, struct gui_object *input)
 {
-    auto_free char *copy = mem_dup(text, len), *label = copy ? text_trim(copy) : NULL;
-    struct gui_object *option;
+    struct gui_object *option = gui_reader_object(r, GUI_OPTION);
 
-    if (!label)
-        return err_nomem(r->err);
-    if (!*label)
-        return 0;
-    option = gui_reader_object(r, GUI_OPTION);
     if (!option)
         return -1;
-    if (gui_reader_text(r, option, "value", label) < 0 || gui_reader_text(r, option, "label", label) < 0) {
+    if (gui_reader_text(r, option, "value", value) < 0 || gui_reader_text(r, option, "label", label) < 0) {
         gui_object_free(option);
         return -1;
     }
     return gui_reader_part(r, input, option);
 }
 
+static int add_plain_option(struct gui_reader *r, const char *text, size_t len, struct gui_object *input)
+{
+    auto_free char *copy = mem_dup(text, len), *label = copy ? text_trim(copy) : NULL;
+
+    if (!label)
+        return err_nomem(r->err);
+    return *label ? add_option(r, label, label, input) : 0;
+}
+
+/* What write.h adds when labels have commas, or options a value of their own. */
+static int add_option_list(struct gui_reader *r, const struct value *list, struct gui_object *input)
+{
+    size_t i;
+
+    for (i = 0; i < list->len; i++) {
+        const char *value = gui_string(value_get(&list->items[i], "value"));
+        const char *label = gui_string(value_get(&list->items[i], "label"));
+
+        if (add_option(r, value ? value : "", label ? label : value ? value : "", input) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int add_options(struct gui_reader *r, const struct component *c, struct gui_object *input)
 {
-    const struct value *given = FIRST(c->attributes, "data-options");
+    const struct value *given = FIRST(c->attributes, "data-options"), *list = value_get(c->json, "option-list");
     const char *text;
     size_t len;
 
+    if (!given && list && list->kind == VALUE_ARRAY)
+        return add_option_list(r, list, input);
     text = gui_string(given ? given : FIRST(c->json, "select-options", "data-options"));
     for (; text && *text; text += len + (text[len] == ',')) {
         len = strcspn(text, ",");
-        if (add_option(r, text, len, input) < 0)
+        if (add_plain_option(r, text, len, input) < 0)
             return -1;
     }
     return 0;
@@ -213,6 +233,8 @@ static int fill_input(struct gui_reader *r, const struct component *c, struct gu
         checked = value_get(c->json, "default-checked");
     if (checked && checked->kind != VALUE_NULL &&
         gui_reader_text(r, o, "default_value", gui_says_yes(checked) ? "True" : "False") < 0)
+        return -1;
+    if (!checked && gui_reader_text(r, o, "default_value", gui_string(value_get(c->json, "default-value"))) < 0)
         return -1;
     if (gui_says_yes(gui_attribute_or_member(c, "data-multiple", "multiple-files")))
         gui_set_bool(o, "multiple", true);

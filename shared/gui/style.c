@@ -7,6 +7,9 @@
 #include "shared/base/mem.h"
 #include "shared/base/str.h"
 
+/* Properties of ours: what the metamodel has and CSS has not. */
+#define OWN "--buml-"
+
 #define ROW(field, property, part) \
     { \
         field, property, part, false \
@@ -30,7 +33,7 @@ static const struct style_field fields[STYLE_FIELDS] = {
     ROW("padding_right", "padding-right", STYLE_SIZE), ROW("padding_bottom", "padding-bottom", STYLE_SIZE),
     ROW("padding_left", "padding-left", STYLE_SIZE), ROW("margin_top", "margin-top", STYLE_SIZE),
     ROW("margin_right", "margin-right", STYLE_SIZE), ROW("margin_bottom", "margin-bottom", STYLE_SIZE),
-    ROW("margin_left", "margin-left", STYLE_SIZE), ROW("icon_size", NULL, STYLE_SIZE),
+    ROW("margin_left", "margin-left", STYLE_SIZE), ROW("icon_size", OWN "icon-size", STYLE_SIZE),
 
     ROW("top", "top", STYLE_POSITION), ROW("left", "left", STYLE_POSITION),
     ROW("right", "right", STYLE_POSITION), ROW("bottom", "bottom", STYLE_POSITION),
@@ -43,8 +46,8 @@ static const struct style_field fields[STYLE_FIELDS] = {
 
     ROW("background_color", "background-color", STYLE_COLOR), ROW("text_color", "color", STYLE_COLOR),
     ROW("border_color", "border-color", STYLE_COLOR), ROW("opacity", "opacity", STYLE_COLOR),
-    ROW("line_color", NULL, STYLE_COLOR), ROW("bar_color", NULL, STYLE_COLOR),
-    ROW("color_palette", NULL, STYLE_COLOR), ROW("primary_color", NULL, STYLE_COLOR),
+    ROW("line_color", OWN "line-color", STYLE_COLOR), ROW("bar_color", OWN "bar-color", STYLE_COLOR),
+    ROW("color_palette", OWN "color-palette", STYLE_COLOR), ROW("primary_color", OWN "primary-color", STYLE_COLOR),
     ROW("border_radius", "border-radius", STYLE_COLOR), ROW("border_width", "border-width", STYLE_COLOR),
     ROW("border_style", "border-style", STYLE_COLOR), ROW("border", "border", STYLE_COLOR),
     ROW("border_top", "border-top", STYLE_COLOR), ROW("border_right", "border-right", STYLE_COLOR),
@@ -71,6 +74,12 @@ static const char *const part_classes[STYLE__PARTS] = { "Size", "Position", "Col
 
 struct word {
     const char *text, *member;
+};
+static const char *const own_members[][6] = {
+    /* property, members: all that the CSS property beside it does not give */
+    { OWN "alignment", "START", "END", "STRETCH", "TOP", "BOTTOM" }, { OWN "alignment", "INSIDE", "OUTSIDE" },
+    { OWN "unit-size", "PIXELS", "PERCENTAGE", "EM", "REM", "VH" },  { OWN "unit-size", "VW", "AUTO", "NONE" },
+    { OWN "layout-type", "GRID", "FLEX", "STACK", "ROW", "COLUMN" }, { OWN "layout-type", "ABSOLUTE", "NONE" },
 };
 static const struct word positions[] = {
     { "relative", "RELATIVE" }, { "absolute", "ABSOLUTE" }, { "fixed", "FIXED" },
@@ -168,6 +177,33 @@ static const char *unit_of(const char *width)
     return "PIXELS";
 }
 
+static const char *own_member(const char *property, const char *value)
+{
+    size_t i, k;
+
+    for (i = 0; i < ARRAY_LEN(own_members); i++)
+        for (k = 1; strcmp(own_members[i][0], property) == 0 && k < ARRAY_LEN(own_members[i]); k++)
+            if (own_members[i][k] && strcmp(own_members[i][k], value) == 0)
+                return own_members[i][k];
+    return NULL;
+}
+
+/* Ours, "NONE" is none. True: done. */
+static bool declare_own(struct style_block *b, const char *property, const char *value)
+{
+    const char *member = own_member(property, value);
+
+    if (!member)
+        return false;
+    if (strcmp(property, OWN "layout-type") == 0)
+        b->layout_type = member;
+    else if (strcmp(property, OWN "alignment") == 0)
+        b->styling->alignment = member;
+    else
+        b->styling->unit_size = strcmp(member, "NONE") == 0 ? NULL : member;
+    return true;
+}
+
 /* Properties that are no text field. True: done. */
 static bool declare_special(struct gui_styling *s, const char *property, const char *value)
 {
@@ -191,7 +227,7 @@ int gui_style_declare(struct style_block *b, const char *property, const char *v
 {
     size_t i;
 
-    if (declare_special(b->styling, property, value))
+    if (declare_special(b->styling, property, value) || declare_own(b, property, value))
         return 0;
     if (strcasecmp(property, "background") == 0)
         property = "background-color";
@@ -209,7 +245,7 @@ int gui_style_declare(struct style_block *b, const char *property, const char *v
     return set_text(fields[i].part == STYLE_LAYOUT ? &b->layout.texts[i] : &b->styling->texts[i], value);
 }
 
-void gui_style_end(struct style_block *b)
+static void end_layout(struct style_block *b)
 {
     bool any = *b->display, container = any;
     size_t i;
@@ -227,4 +263,11 @@ void gui_style_end(struct style_block *b)
             b->styling->texts[i] = steal_ptr(b->layout.texts[i]);
         }
     b->styling->layout_type = !container ? NULL : strcmp(b->display, "grid") == 0 ? "GRID" : "FLEX";
+}
+
+void gui_style_end(struct style_block *b)
+{
+    end_layout(b);
+    if (b->layout_type)
+        b->styling->layout_type = strcmp(b->layout_type, "NONE") == 0 ? NULL : b->layout_type;
 }

@@ -12,7 +12,7 @@ enum style_part { STYLE_SIZE, STYLE_POSITION, STYLE_COLOR, STYLE_LAYOUT, STYLE__
 
 struct style_field {
     const char *field;    /* keyword of the part's class */
-    const char *property; /* CSS; NULL: no property has this name alone, or none sets it */
+    const char *property; /* CSS, or one of ours (--buml-...) where CSS has none */
     enum style_part part;
     bool item; /* of the layout: says how this lies in its container, not how its own children lie */
 };
@@ -43,6 +43,7 @@ struct style_block {
     struct gui_styling *styling;
     struct gui_styling layout; /* of this block, until gui_style_end() */
     char display[8];           /* the value of display where it matters here: flex or grid */
+    const char *layout_type;   /* said by a property of ours, "NONE" for none; NULL: not said */
 };
 
 void gui_style_begin(struct style_block *b, struct gui_styling *s);

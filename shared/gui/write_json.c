@@ -1,6 +1,7 @@
 #include "shared/gui/write_json.h"
 
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #include "shared/base/mem.h"
@@ -81,7 +82,7 @@ void gui_json_put_text(struct gui_json_writer *w, struct value *object, const ch
 
 void gui_json_put_number(struct gui_json_writer *w, struct value *object, const char *key, double v)
 {
-    bool whole = v > -9e15 && v < 9e15 && (double)(int64_t)v == v;
+    bool whole = v > -9e15 && v < 9e15 && (double)(int64_t)v == v && !(v == 0 && signbit(v));
 
     gui_json_put(w, object, key,
                  whole ? (struct value){ .kind = VALUE_INT, .integer = (int64_t)v }

@@ -317,6 +317,32 @@ static void put_limits(struct gui_json_writer *w, const struct gui_object *o, st
         gui_json_put_number(w, c, "max-length", strtod(longest + strlen("maxlength:"), NULL));
 }
 
+/* Can a list of labels with commas between say this option? */
+static bool is_plain_option(const struct gui_object *option)
+{
+    const char *label = gui_text(option, "label"), *value = gui_text(option, "value");
+    size_t len;
+
+    if (!label || !value || strcmp(label, value) != 0 || strchr(label, ','))
+        return false;
+    return text_trim_span(label, &len) == label && len && !label[len];
+}
+
+static void put_option_list(struct gui_json_writer *w, const struct gui_object *o, struct value *c)
+{
+    struct value list = gui_json_array();
+    size_t i;
+
+    for (i = 0; i < o->parts_len; i++) {
+        struct value one = gui_json_object();
+
+        gui_json_put_text(w, &one, "value", gui_text(o->parts[i], "value"));
+        gui_json_put_text(w, &one, "label", gui_text(o->parts[i], "label"));
+        gui_json_add(w, &list, one);
+    }
+    gui_json_put(w, c, "option-list", list);
+}
+
 static void put_options(struct gui_json_writer *w, const struct gui_object *o, struct value *c)
 {
     auto_buf struct buf text;
@@ -331,6 +357,11 @@ static void put_options(struct gui_json_writer *w, const struct gui_object *o, s
     }
     w->failed |= buf_failed(&text);
     put_said(w, c, "select-options", text.data);
+    for (i = 0; i < o->parts_len; i++)
+        if (!is_plain_option(o->parts[i])) {
+            put_option_list(w, o, c);
+            return;
+        }
 }
 
 /* label: in a form the label is a component of its own. */
@@ -344,8 +375,14 @@ static void put_input(struct gui_json_writer *w, const struct gui_object *o, str
         put_said(w, c, "placeholder", gui_text(o, "placeholder"));
     if (!HAS(attributes, "data-required") && !HAS(attributes, "required") && flag_of(o, "required"))
         gui_json_put_bool(w, c, "required", true);
-    if (!HAS(attributes, "data-default-checked") && checked)
-        gui_json_put_text(w, c, "default-checked", strcmp(checked, "True") == 0 ? "true" : "false");
+    if (!HAS(attributes, "data-default-checked") && checked) {
+        bool yes = strcmp(checked, "True") == 0;
+
+        gui_json_put_text(w, c, yes || strcmp(checked, "False") == 0 ? "default-checked" : "default-value",
+                          yes                             ? "true"
+                          : strcmp(checked, "False") == 0 ? "false"
+                                                          : checked);
+    }
     if (!HAS(attributes, "data-multiple") && flag_of(o, "multiple"))
         gui_json_put_bool(w, c, "multiple-files", true);
     put_limits(w, o, c, attributes);

@@ -19,6 +19,36 @@ static void put_lower(struct gui_json_writer *w, struct value *to, const char *p
     gui_json_put_text(w, to, property, word);
 }
 
+static bool same_member(const char *one, const char *two)
+{
+    return one == two || (one && two && strcmp(one, two) == 0);
+}
+
+/* Members that these properties do not read back as, each by a property of ours. */
+static void put_own_members(struct gui_json_writer *w, const struct gui_styling *s, struct value *style)
+{
+    struct gui_styling *read = gui_styling_new();
+    struct style_block b;
+    size_t i;
+
+    w->failed |= !read;
+    if (w->failed) { /* what is written is not whole */
+        gui_styling_free(read);
+        return;
+    }
+    gui_style_begin(&b, read);
+    for (i = 0; i < style->len; i++)
+        w->failed |= gui_style_declare(&b, style->keys[i], style->items[i].string) < 0;
+    gui_style_end(&b);
+    if (!same_member(read->unit_size, s->unit_size))
+        gui_json_put_text(w, style, "--buml-unit-size", s->unit_size ? s->unit_size : "NONE");
+    if (!same_member(read->alignment, s->alignment))
+        gui_json_put_text(w, style, "--buml-alignment", s->alignment);
+    if (!same_member(read->layout_type, s->layout_type))
+        gui_json_put_text(w, style, "--buml-layout-type", s->layout_type ? s->layout_type : "NONE");
+    gui_styling_free(read);
+}
+
 struct value gui_json_style(struct gui_json_writer *w, const struct gui_styling *s)
 {
     struct value style = gui_json_object();
@@ -35,6 +65,7 @@ struct value gui_json_style(struct gui_json_writer *w, const struct gui_styling 
         snprintf(number, sizeof(number), "%" PRId64, s->z_index);
         gui_json_put_text(w, &style, "z-index", number);
     }
+    put_own_members(w, s, &style);
     if (!style.len)
         gui_json_put_text(w, &style, NO_PROPERTY, "1");
     return style;

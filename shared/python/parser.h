@@ -91,9 +91,9 @@ void python_facts_release(struct python_facts *f);
  * ERR_BAD_REQUEST with "line L, column C: message".
  * A node is {"_":"Call","l":line,"c":column,"el":end line,"ec":end column, then the fields of CPython's ast by name}:
  * lines from 1, columns in UTF-8 bytes from 0; nodes without fields and position (operators) are their name as a
- * string, ctx is left out. Constant: {"_":"Constant",...,"t":type,"v":value}: t is str, bytes (v in hex), int, float,
- * complex (v as Python writes them, in a string), bool, NoneType or ellipsis; "x":1 when a str held NUL or lone
- * surrogates, which v shows as U+FFFD. */
+ * string; ctx, fields that are None or an empty list, and an end line that is the first line are left out. Constant:
+ * {"_":"Constant",...,"t":type,"v":value}: t is str, bytes (v in hex), int, float, complex (v as Python writes them, in
+ * a string), bool, NoneType or ellipsis; "x":1 when a str held NUL or lone surrogates, which v shows as U+FFFD. */
 int python_tree(struct python_parser *p, const char *source, size_t len, char **ret_json, struct err *err);
 
 #endif

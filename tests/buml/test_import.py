@@ -114,3 +114,10 @@ def test_a_hostile_file_costs_little(text):
     run = harness.measured("import", "-q", "-o", "/dev/null", "-", text=text, timeout=120)
     assert run.status in (harness.OK, harness.REFUSED), run.said
     assert run.megabytes < 1000
+
+
+@pytest.mark.parametrize("count, status", [(198_000, harness.OK), (201_000, harness.REFUSED)])
+def test_a_file_as_long_as_it_may_be(count, status):
+    run = harness.measured("import", "-q", "-o", "/dev/null", "-", text=AGENT + f"x = [{'1,' * count}]\n", timeout=120)
+    assert run.status == status, run.said
+    assert status == harness.OK or "200000" in run.said

@@ -38,9 +38,10 @@ def test_elements_and_transitions_of_a_random_diagram(seed, reference, tmp_path)
     assert {key for key in mine if key != "transitions"} <= set(counted(theirs))
 
 
-def test_code_is_read_where_it_stands_alone(reference, tmp_path):
+@pytest.mark.parametrize("ending", ["", "\n"])
+def test_code_is_read_where_it_stands_alone(ending, reference, tmp_path):
     source = "def act(session: AgentSession):\n    session.set('a', 1)"
-    request = drawn({"a": {"actionType": "CustomCodeAction", "name": source}}, actions=["a"])
+    request = drawn({"a": {"actionType": "CustomCodeAction", "name": source + ending}}, actions=["a"])
     theirs = reference.about("import", exported(request), tmp_path)
     bodies = [element for element in theirs["elements"].values() if element["type"] == "AgentStateBody"]
     assert [body["name"] for body in bodies] == [source]

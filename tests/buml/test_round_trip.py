@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.buml.exporting import exported
+from tests.buml.exporting import arc, custom, drawn, exported
 from tests.compiler import compare, harness
 from tests.support import random_diagram
 
@@ -67,3 +67,31 @@ def test_a_random_diagram(seed, dumper, tmp_path):
 @pytest.mark.parametrize("seed", harness.seeds(25, salt=37))
 def test_a_difficult_random_diagram(seed, dumper, tmp_path):
     check(random_diagram.build(seed, random_diagram.ODDITIES, states=(3, 12)), dumper, tmp_path)
+
+
+@pytest.mark.parametrize("ending", ["", "\n", "\n\n\n"])
+def test_line_breaks_behind_a_function(ending, tmp_path):
+    act, check_it = f"def act(session):\n    pass{ending}", f"def check(session):\n    return 1{ending}"
+    request = drawn({"a": {"actionType": "CustomCodeAction", "name": act}}, {"t": custom(check_it)}, actions=["a"])
+    text = exported(request)
+    assert "source=" not in text and "\ndef act(" in text and "\ndef check(" in text
+    model = imported(text, tmp_path)["model"]
+    assert [element["name"] for element in model["elements"].values() if element.get("actionType")] == [act]
+    assert [one["custom"]["condition"] for one in model["relationships"].values() if "custom" in one] == [[check_it]]
+
+
+NUMBERS = [0, -0.0, 1.0, -2.5, 1e300, 2**53 + 1, -(2**63), 2**64, -(10**30)]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_numbers_keep_their_form(number, tmp_path):
+    value = {"variable": "v", "operator": "<", "targetValue": number}
+    request = drawn(
+        {"l": {"type": "AgentLLM", "name": "g", "provider": "openai", "parameters": {"x": number, "y": [number]}}},
+        {"t": arc(predefined={"predefinedType": "when_variable_operation_matched", "conditionValue": value})},
+    )
+    model = imported(exported(request), tmp_path)["model"]
+    parameters = [one["parameters"] for one in model["components"].values() if one["type"] == "AgentLLM"][0]
+    targets = [one["predefined"]["conditionValue"]["targetValue"] for one in model["relationships"].values()
+               if "predefined" in one]
+    assert [repr(found) for found in (parameters["x"], *parameters["y"], *targets)] == [repr(number)] * 3

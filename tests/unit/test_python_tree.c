@@ -68,33 +68,23 @@ static void assert_works(struct python_parser *p)
 static void a_tree_names_every_node_and_its_place(void **state)
 {
     static const char source[] = "x = f('a\\n', b'\\x01', 12, 1.5, 2j, None, True, ..., k=-1)\n";
-    static const char want[] = "{\"_\":\"Module\",\"body\":[{\"_\":\"Assign\",\"l\":1,\"c\":0,\"el\":1,\"ec\":57,"
+    static const char want[] = "{\"_\":\"Module\",\"body\":[{\"_\":\"Assign\",\"l\":1,\"c\":0,\"ec\":57,"
                                "\"targets\":["
-                               "{\"_\":\"Name\",\"l\":1,\"c\":0,\"el\":1,\"ec\":1,\"id\":\"x\"}],"
-                               "\"value\":{\"_\":\"Call\",\"l\":1,\"c\":4,\"el\":1,\"ec\":57,"
-                               "\"func\":{\"_\":\"Name\",\"l\":1,\"c\":4,\"el\":1,\"ec\":5,\"id\":\"f\"},\"args\":["
-                               "{\"_\":\"Constant\",\"l\":1,\"c\":6,\"el\":1,\"ec\":11,\"t\":\"str\",\"v\":\"a\\n\","
-                               "\"kind\":null},"
-                               "{\"_\":\"Constant\",\"l\":1,\"c\":13,\"el\":1,\"ec\":20,\"t\":\"bytes\",\"v\":\"01\","
-                               "\"kind\":null},"
-                               "{\"_\":\"Constant\",\"l\":1,\"c\":22,\"el\":1,\"ec\":24,\"t\":\"int\",\"v\":\"12\","
-                               "\"kind\":null},"
-                               "{\"_\":\"Constant\",\"l\":1,\"c\":26,\"el\":1,\"ec\":29,\"t\":\"float\",\"v\":\"1.5\","
-                               "\"kind\":null},"
-                               "{\"_\":\"Constant\",\"l\":1,\"c\":31,\"el\":1,\"ec\":33,\"t\":\"complex\",\"v\":\"2j\","
-                               "\"kind\":null},"
-                               "{\"_\":\"Constant\",\"l\":1,\"c\":35,\"el\":1,\"ec\":39,\"t\":\"NoneType\",\"v\":null,"
-                               "\"kind\":null},"
-                               "{\"_\":\"Constant\",\"l\":1,\"c\":41,\"el\":1,\"ec\":45,\"t\":\"bool\",\"v\":true,"
-                               "\"kind\":null},"
-                               "{\"_\":\"Constant\",\"l\":1,\"c\":47,\"el\":1,\"ec\":50,\"t\":\"ellipsis\",\"v\":null,"
-                               "\"kind\":null}],"
-                               "\"keywords\":[{\"_\":\"keyword\",\"l\":1,\"c\":52,\"el\":1,\"ec\":56,\"arg\":\"k\","
+                               "{\"_\":\"Name\",\"l\":1,\"c\":0,\"ec\":1,\"id\":\"x\"}],"
+                               "\"value\":{\"_\":\"Call\",\"l\":1,\"c\":4,\"ec\":57,"
+                               "\"func\":{\"_\":\"Name\",\"l\":1,\"c\":4,\"ec\":5,\"id\":\"f\"},\"args\":["
+                               "{\"_\":\"Constant\",\"l\":1,\"c\":6,\"ec\":11,\"t\":\"str\",\"v\":\"a\\n\"},"
+                               "{\"_\":\"Constant\",\"l\":1,\"c\":13,\"ec\":20,\"t\":\"bytes\",\"v\":\"01\"},"
+                               "{\"_\":\"Constant\",\"l\":1,\"c\":22,\"ec\":24,\"t\":\"int\",\"v\":\"12\"},"
+                               "{\"_\":\"Constant\",\"l\":1,\"c\":26,\"ec\":29,\"t\":\"float\",\"v\":\"1.5\"},"
+                               "{\"_\":\"Constant\",\"l\":1,\"c\":31,\"ec\":33,\"t\":\"complex\",\"v\":\"2j\"},"
+                               "{\"_\":\"Constant\",\"l\":1,\"c\":35,\"ec\":39,\"t\":\"NoneType\",\"v\":null},"
+                               "{\"_\":\"Constant\",\"l\":1,\"c\":41,\"ec\":45,\"t\":\"bool\",\"v\":true},"
+                               "{\"_\":\"Constant\",\"l\":1,\"c\":47,\"ec\":50,\"t\":\"ellipsis\",\"v\":null}],"
+                               "\"keywords\":[{\"_\":\"keyword\",\"l\":1,\"c\":52,\"ec\":56,\"arg\":\"k\","
                                "\"value\":"
-                               "{\"_\":\"UnaryOp\",\"l\":1,\"c\":54,\"el\":1,\"ec\":56,\"op\":\"USub\",\"operand\":"
-                               "{\"_\":\"Constant\",\"l\":1,\"c\":55,\"el\":1,\"ec\":56,\"t\":\"int\",\"v\":\"1\","
-                               "\"kind\":null}}}]},"
-                               "\"type_comment\":null}],\"type_ignores\":[]}";
+                               "{\"_\":\"UnaryOp\",\"l\":1,\"c\":54,\"ec\":56,\"op\":\"USub\",\"operand\":"
+                               "{\"_\":\"Constant\",\"l\":1,\"c\":55,\"ec\":56,\"t\":\"int\",\"v\":\"1\"}}}]}}]}";
     auto_free char *json = NULL;
     struct err err = { 0 };
 
@@ -139,7 +129,7 @@ static void a_big_tree_comes_whole(void **state)
     for (at = json; (at = strstr(at, "\"_\":\"Call\"")); at++)
         seen++;
     assert_int_equal(seen, 20000);
-    assert_true(str_ends(json, "],\"type_ignores\":[]}"));
+    assert_true(str_ends(json, "}}]}"));
 }
 
 static void a_tree_too_deep_is_refused(void **state)

@@ -9,8 +9,11 @@
 #define DEPTH_MAX 980 /* of the JSON: its reader takes 1000 */
 #define TOTAL_MAX (64u << 20)
 
+enum { LINE, COLUMN, END_LINE, END_COLUMN, PLACES };
+
 struct writer {
     const struct node_types *types;
+    PyObject *places[PLACES]; /* names of attributes */
     struct buf out;
     size_t sent;
     int (*emit)(const void *data, size_t len);
@@ -50,6 +53,10 @@ static bool write_text(struct writer *w, PyObject *value)
     struct buf utf8;
     bool replaced = false;
 
+    if (PyUnicode_IS_ASCII(value) && !memchr(PyUnicode_DATA(value), 0, (size_t)n)) {
+        buf_add_json_str(&w->out, PyUnicode_DATA(value), (size_t)n);
+        return false;
+    }
     buf_init(&utf8, 8u << 20);
     for (i = 0; i < n; i++) {
         Py_UCS4 c = PyUnicode_READ_CHAR(value, i);
@@ -101,28 +108,42 @@ static int write_constant(struct writer *w, PyObject *value)
     return 0;
 }
 
+static long place_of(const struct writer *w, PyObject *node, int place)
+{
+    PyObject *value = PyObject_GetAttr(node, w->places[place]);
+    long number = value && PyLong_Check(value) ? PyLong_AsLong(value) : -1;
+
+    Py_XDECREF(value);
+    PyErr_Clear();
+    return number;
+}
+
+/* Most nodes end on the line they begin on. */
 static void write_position(struct writer *w, PyObject *node)
 {
-    static const struct {
-        const char *attribute, *key;
-    } rows[] = { { "lineno", "l" }, { "col_offset", "c" }, { "end_lineno", "el" }, { "end_col_offset", "ec" } };
-    size_t i;
+    long line = place_of(w, node, LINE), end_line;
 
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        PyObject *value = PyObject_GetAttrString(node, rows[i].attribute);
+    if (line < 0)
+        return;
+    end_line = place_of(w, node, END_LINE);
+    buf_add_fmt(&w->out, ",\"l\":%ld,\"c\":%ld", line, place_of(w, node, COLUMN));
+    if (end_line >= 0 && end_line != line)
+        buf_add_fmt(&w->out, ",\"el\":%ld", end_line);
+    if (end_line >= 0)
+        buf_add_fmt(&w->out, ",\"ec\":%ld", place_of(w, node, END_COLUMN));
+}
 
-        if (value && PyLong_Check(value))
-            buf_add_fmt(&w->out, ",\"%s\":%ld", rows[i].key, PyLong_AsLong(value));
-        Py_XDECREF(value);
-        PyErr_Clear();
-    }
+/* What is not there is not written: a long file has as much of it as of everything else. */
+static bool is_nothing(PyObject *value)
+{
+    return value == Py_None || (PyList_Check(value) && !PyList_GET_SIZE(value));
 }
 
 static int write_field(struct writer *w, PyObject *node, PyObject *name, int depth)
 {
     const char *key = PyUnicode_AsUTF8(name);
     PyObject *value;
-    int r;
+    int r = 0;
 
     if (!key)
         return -1;
@@ -133,8 +154,10 @@ static int write_field(struct writer *w, PyObject *node, PyObject *name, int dep
         return -1;
     if (Py_TYPE(node) == w->types->constant && strcmp(key, "value") == 0) {
         r = write_constant(w, value);
-    } else {
-        buf_add_fmt(&w->out, ",\"%s\":", key);
+    } else if (!is_nothing(value)) {
+        buf_add_str(&w->out, ",\"");
+        buf_add_str(&w->out, key);
+        buf_add_str(&w->out, "\":");
         r = write_value(w, value, depth);
     }
     Py_DECREF(value);
@@ -209,13 +232,20 @@ static int write_value(struct writer *w, PyObject *value, int depth)
 
 int tree_write(const struct node_types *types, PyObject *module, int (*emit)(const void *data, size_t len))
 {
+    static const char *const names[PLACES] = { "lineno", "col_offset", "end_lineno", "end_col_offset" };
     struct writer w = { .types = types, .emit = emit };
-    int r;
+    int r = 0;
+    size_t i;
 
     buf_init(&w.out, 40u << 20); /* one text constant of the largest source, escaped, fits */
-    r = write_value(&w, module, 0);
+    for (i = 0; i < PLACES; i++)
+        r |= (w.places[i] = PyUnicode_InternFromString(names[i])) ? 0 : -1;
+    if (r == 0)
+        r = write_value(&w, module, 0);
     if (r == 0)
         r = flush(&w, 1);
+    for (i = 0; i < PLACES; i++)
+        Py_XDECREF(w.places[i]);
     PyErr_Clear();
     buf_release(&w.out);
     return r;
