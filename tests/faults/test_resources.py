@@ -75,9 +75,21 @@ def limited(pid, what, most):
 
 def no_more_descriptors(pid, free=0):
     """Numbers from `free` above the lowest unused one on are refused."""
-    used = {int(name) for name in os.listdir(f"/proc/{pid}/fd")}
+    used = settled(pid)
     lowest = next(n for n in range(10000) if n not in used)
     return limited(pid, resource.RLIMIT_NOFILE, lowest + free)
+
+
+def settled(pid):
+    """The descriptors of a process, once what it still had to close is closed: the same at several looks."""
+    looks = []
+
+    def the_same():
+        looks.append({int(name) for name in os.listdir(f"/proc/{pid}/fd")})
+        return len(looks) >= 5 and all(look == looks[-1] for look in looks[-5:])
+
+    wait_until(the_same, 10, "its descriptors stay the same")
+    return looks[-1]
 
 
 def assert_quiet(pid, seconds=0.7):
