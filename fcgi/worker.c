@@ -19,6 +19,7 @@
 #include "shared/base/mem.h"
 #include "shared/base/time.h"
 #include "shared/ipc/listen.h"
+#include "shared/json/json.h"
 #include "shared/python/parser.h"
 #include "shared/seal/seal.h"
 
@@ -27,6 +28,9 @@
 #define TRIM_BYTES (1u << 20)
 #define REST_NS 200000000L   /* when descriptors or memory ran out */
 #define KEPT_BYTES (8 << 20) /* of free memory from one request to the next */
+#define REQUEST_BYTES \
+    (24u << 20) /* of small pieces at a time; what a request needs beyond comes from the C library \
+                 */
 #define BACKLOG 511
 #define PATH_BYTES 4096
 
@@ -118,6 +122,7 @@ static void serve_one(struct worker *w, struct door *d, char *const *params)
     struct err err;
     bool big;
 
+    mem_request_begin();
     reply_init(&rp, door_write, d);
     alarm(REQUEST_SECONDS);
     if (request_init(&rq, params, &err) == 0) {
@@ -140,6 +145,7 @@ static void serve_one(struct worker *w, struct door *d, char *const *params)
         door_done(d, rp.broken);
     request_release(&rq);
     reply_release(&rp);
+    mem_request_end();
     if (w->waiting.here)
         _exit(0); /* without the worker's good-byes to its parser */
     waiting_reap(&w->waiting);
@@ -226,6 +232,20 @@ static void keep_memory(void)
     mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 }
 
+static void *take_for_json(size_t bytes)
+{
+    return mem_resize(NULL, bytes, 1);
+}
+
+/* A sanitizer has to know each piece by itself. */
+static int give_requests_memory(struct err *err)
+{
+    cJSON_Hooks ours = { .malloc_fn = take_for_json, .free_fn = mem_free };
+
+    cJSON_InitHooks(&ours);
+    return SEAL_SANITIZED ? 0 : mem_request_open(REQUEST_BYTES, KEPT_BYTES / 2, err);
+}
+
 int worker_run(const char *config_file)
 {
     enum log_level level = LOG_INFO;
@@ -242,7 +262,9 @@ int worker_run(const char *config_file)
     }
     log_level_parse(c.log_level, &level);
     log_setup("agentsim-fcgi", strcmp(c.log, "json") == 0, level);
-    r = run(&c, &err);
+    r = give_requests_memory(&err);
+    if (r == 0)
+        r = run(&c, &err);
     if (r < 0)
         log_error("%s", err.msg);
     config_release(&c);

@@ -4,7 +4,10 @@
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+#include "shared/base/err.h"
 
 /* Zeroed memory for n objects of size bytes; NULL when short or n * size overflows. Free with mem_free(). */
 void *mem_zalloc(size_t n, size_t size);
@@ -23,6 +26,19 @@ void mem_free(void *p);
 
 /* Overwrites len bytes so that no optimiser can drop it, for credentials and tokens. */
 void mem_wipe(void *p, size_t len);
+
+/* Memory of one request: between begin and end, small pieces come from one region, and all are given back and
+ * overwritten at once at the end. A piece costs a few instructions instead of the C library's search, and no secret
+ * stays in one that was freed. Large pieces, and all when the region is full, come from the C library as ever; freeing
+ * and resizing know where a piece is from. What has to outlive the request is allocated between pause and resume.
+ * One region a process: file-scope state, as the C library's heap is. */
+
+/* Reserves it, once; pages are taken by use, those beyond `kept` bytes go back after each request. */
+int mem_request_open(size_t bytes, size_t kept, struct err *err);
+void mem_request_begin(void); /* without a region nothing changes */
+void mem_request_end(void);   /* no piece taken since begin may be used any more */
+bool mem_request_pause(void); /* returns whether it was on, for resume */
+void mem_request_resume(bool was_on);
 
 /* Grows an array: makes room for one more element behind *len. Returns 0, or -1 with the array as it was. */
 int mem_grow(void **array, size_t len, size_t *cap, size_t size);

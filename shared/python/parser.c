@@ -347,8 +347,8 @@ static int too_late(const struct python_parser *p, struct err *err)
 }
 
 /* 0 answered (err may hold a refusal), -1 err. */
-static int ask(struct python_parser *p, enum python_ask what, const char *source, size_t len, const struct reply *want,
-               struct err *err)
+static int ask_within(struct python_parser *p, enum python_ask what, const char *source, size_t len,
+                      const struct reply *want, struct err *err)
 {
     int attempt;
 
@@ -374,6 +374,17 @@ static int ask(struct python_parser *p, enum python_ask what, const char *source
             return too_late(p, err);
     }
     return err_set(err, ERR_BAD_REQUEST, 0, "the Python code is too complex to be checked");
+}
+
+/* The jail's connection and the cache outlive the request. */
+static int ask(struct python_parser *p, enum python_ask what, const char *source, size_t len, const struct reply *want,
+               struct err *err)
+{
+    bool was_on = mem_request_pause();
+    int r = ask_within(p, what, source, len, want, err);
+
+    mem_request_resume(was_on);
+    return r;
 }
 
 /* One question whose answer fits into facts. */
