@@ -149,62 +149,57 @@ char *buf_steal(struct buf *b, size_t *ret_len)
     return data;
 }
 
-/* Two-letter escapes of JSON (RFC 8259, section 7); 0 for none. */
-static char json_short_escape(unsigned char c)
+/* Bytes that stand for themselves in JSON. */
+static const bool json_plain[256] = {
+    [0x20 ... '"' - 1] = true,
+    ['"' + 1 ... '\\' - 1] = true,
+    ['\\' + 1 ... 0x7e] = true,
+};
+
+/* Letters of the two-letter escapes of JSON (RFC 8259, section 7). */
+static const char json_short_escapes[256] = {
+    ['"'] = '"', ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't',
+};
+
+static size_t json_plain_run(const char *s, size_t len)
 {
-    switch (c) {
-    case '"':
-    case '\\':
-        return (char)c;
-    case '\b':
-        return 'b';
-    case '\f':
-        return 'f';
-    case '\n':
-        return 'n';
-    case '\r':
-        return 'r';
-    case '\t':
-        return 't';
-    default:
-        return 0;
-    }
+    size_t i = 0;
+
+    while (i < len && json_plain[(unsigned char)s[i]])
+        i++;
+    return i;
 }
 
-static bool json_plain(unsigned char c)
+/* The byte or character at s that is not plain; returns its bytes. */
+static size_t add_json_escape(struct buf *b, const char *s, size_t len)
 {
-    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+    unsigned char c = (unsigned char)*s;
+    char brief[] = { '\\', json_short_escapes[c] };
+    size_t width = 1;
+
+    if (brief[1])
+        buf_add(b, brief, sizeof(brief));
+    else if (c < 0x20 || c == 0x7f)
+        buf_add_fmt(b, "\\u%04x", c);
+    else if (utf8_decode(s, len, &width) >= 0)
+        buf_add(b, s, width);
+    else
+        buf_add_str(b, UTF8_REPLACEMENT);
+    return width;
 }
 
 int buf_add_json_str(struct buf *b, const char *s, size_t len)
 {
-    size_t i = 0, start;
+    size_t i = 0, run;
 
     buf_add_char(b, '"');
     while (i < len) {
-        unsigned char c = (unsigned char)s[i];
-        size_t width;
-
-        for (start = i; i < len && json_plain((unsigned char)s[i]); i++)
-            ;
-        if (i > start) {
-            buf_add(b, s + start, i - start);
-            continue;
-        }
-        if (json_short_escape(c)) {
-            buf_add_char(b, '\\');
-            buf_add_char(b, json_short_escape(c));
-            i++;
-        } else if (c < 0x20 || c == 0x7f) {
-            buf_add_fmt(b, "\\u%04x", c);
-            i++;
-        } else if (utf8_decode(s + i, len - i, &width) >= 0) {
-            buf_add(b, s + i, width);
-            i += width;
-        } else {
-            buf_add_str(b, UTF8_REPLACEMENT);
-            i += width;
-        }
+        run = json_plain_run(s + i, len - i);
+        if (run)
+            buf_add(b, s + i, run);
+        i += run;
+        if (i < len)
+            i += add_json_escape(b, s + i, len - i);
     }
     return buf_add_char(b, '"');
 }

@@ -113,6 +113,15 @@ static const bool plain[256] = {
     ['\\' + 1 ... 0xff] = true,
 };
 
+static size_t plain_run(const char *s, size_t len)
+{
+    size_t i = 0;
+
+    while (i < len && plain[(unsigned char)s[i]])
+        i++;
+    return i;
+}
+
 static int scan_string(struct scanner *sc)
 {
     size_t start = sc->pos++;
@@ -120,8 +129,7 @@ static int scan_string(struct scanner *sc)
     for (;;) {
         int c;
 
-        while (sc->pos < sc->len && plain[(unsigned char)sc->s[sc->pos]])
-            sc->pos++;
+        sc->pos += plain_run(sc->s + sc->pos, sc->len - sc->pos);
         c = peek(sc);
         if (c < 0)
             return fault(sc, JSON_INVALID, start, "A string that starts here has no end");
