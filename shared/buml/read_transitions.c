@@ -365,7 +365,9 @@ static int read_event(const struct making *k, const struct thing *t)
     char nothing[sizeof(void *)];
     int event;
 
-    if (!t || t->kind == THING_NONE)
+    if (!t)
+        return drop(k, "its event is missing");
+    if (t->kind == THING_NONE)
         return KEEP;
     for (event = EVENT_NONE + 1; name && event < EVENT__MAX; event++)
         if (strcmp(event_class((enum event_kind)event), name) == 0)
@@ -422,6 +424,8 @@ static int read_custom(const struct making *k)
     if (k->t->event == EVENT_NONE && !k->t->conditions_len) {
         if (b->len)
             return drop(k, "none of its conditions could be imported");
+        if (thing_is(b, "when_condition"))
+            return drop(k, "its condition is missing");
         k->t->kind = TRANSITION_AUTO;
     }
     return KEEP;

@@ -431,6 +431,44 @@ static void check_row(struct python_parser *p, const struct row *row)
     findings_release(&f);
 }
 
+/* What they wait for is missing, not nothing: a transition that always goes would be another program. */
+static void a_transition_without_its_condition_or_event_is_left_out(void **state)
+{
+    static const struct {
+        const char *start, *warning;
+    } rows[] = {
+        { "when_condition()", "its condition is missing" },
+        { "when_condition(c=1)", "its condition is missing" },
+        { "when_event()", "its event is missing" },
+        { "when_event(e=1)", "its event is missing" },
+        { "when_condition(nothing)", "none of its conditions" },
+        { "when_event(nothing)", "its event is not known" },
+    };
+    size_t i, n;
+
+    for (i = 0; i < ARRAY_LEN(rows); i++) {
+        struct findings f;
+        struct model m;
+        struct err err = { 0 };
+        char file[300], *dump;
+
+        snprintf(file, sizeof(file), "%ss.%s.go_to(d)\n", TWO, rows[i].start);
+        findings_init(&f);
+        if (buml_read(file, strlen(file), *state, &m, &f, &err) < 0)
+            fail_msg("%s: %s", file, err.msg);
+        for (n = 0; n < f.len && !strstr(f.items[n].message, rows[i].warning); n++)
+            ;
+        if (n == f.len)
+            fail_msg("%s does not warn: %s", rows[i].start, rows[i].warning);
+        dump = model_dump(&m);
+        if (strstr(dump, "target="))
+            fail_msg("%s goes: %s", rows[i].start, dump);
+        mem_free(dump);
+        model_release(&m);
+        findings_release(&f);
+    }
+}
+
 #define ROWS_TEST(name, rows) \
     static void name(void **state) \
     { \
@@ -692,6 +730,7 @@ int main(void)
         cmocka_unit_test(states_may_be_written_in_many_ways),
         cmocka_unit_test(bodies_may_be_written_in_many_ways),
         cmocka_unit_test(transitions_may_be_written_in_many_ways),
+        cmocka_unit_test(a_transition_without_its_condition_or_event_is_left_out),
         cmocka_unit_test(intents_may_be_known_by_name_alone),
         cmocka_unit_test(guis_may_be_written_in_many_ways),
         cmocka_unit_test(other_statements_do_no_harm),
