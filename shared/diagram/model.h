@@ -178,6 +178,7 @@ struct condition {
     int parameters; /* 1 or 2, filled likewise */
     char *scoped;   /* parameters and block of a function around the source, without its end, when others use its names;
                      * NULL: it stands at the top level. Filled by generate/scopes.h */
+    bool apart;     /* it needs a module of its own; filled likewise */
 };
 
 struct transition {

@@ -124,6 +124,12 @@ static const struct helper {
         "    for state in states:\n"
         "        for profile in profiles:\n"
         "            state.when_variable_matches_operation('user_profile', @operator.eq, profile).go_to(router)\n" },
+    { "own_module",
+        "def @own_module(source, name):\n"
+        "    \"\"\"A function of code that cannot stand among other code.\"\"\"\n"
+        "    module = ~dict(~globals())\n"
+        "    ~exec(~compile(source, name, 'exec', dont_inherit=True), module)\n"
+        "    return module[name]\n" },
     { "load_tool",
         "def @load_tool(name, description, first, last):\n"
         "    \"\"\"Offers one tool: lines first to last of tools.py, run as a module of their own.\"\"\"\n"
@@ -138,11 +144,12 @@ static const struct helper {
         "        ~exec(~compile(source, path, 'exec', dont_inherit=True), module.__dict__)\n"
         "        function = module.__dict__.get(name)\n"
         "        if not ~callable(function):\n"
-        "            function = ~next(\n"
+        "            own = [\n"
         "                item for item in module.__dict__.values()\n"
-        "                if ~isinstance(item, @types.FunctionType) and item.__module__ == module.__name__)\n"
+        "                if ~isinstance(item, @types.FunctionType) and item.__module__ == module.__name__]\n"
+        "            function = ~next((item for item in own if not item.__name__.startswith('_')), own[0])\n"
         "        @agent.new_tool(function, name=name, description=description)\n"
-        "    except ~Exception:\n"
+        "    except (~Exception, ~SystemExit):\n"
         "        @logger.exception('The tool %s cannot be loaded', name)\n" },
 };
 /* clang-format on */

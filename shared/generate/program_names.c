@@ -263,7 +263,9 @@ static int collect_functions(const struct model *m, struct map *ret)
             }
         for (j = 0; j < s->transitions_len; j++)
             for (k = 0; k < s->transitions[j].conditions_len; k++) {
-                name = s->transitions[j].conditions[k].scoped ? NULL : s->transitions[j].conditions[k].function;
+                const struct condition *c = &s->transitions[j].conditions[k];
+
+                name = c->scoped || c->apart ? NULL : c->function;
                 if (name && map_put(ret, name, strlen(name), 0, NULL) < 0)
                     return -1;
             }

@@ -64,6 +64,10 @@ static int write_condition_code(struct program *p, const struct condition *c)
     buf_init(&name, SIZE_MAX / 2);
     if (buf_add_fmt(&name, "%s%s_code", p->prefix, c->label) < 0)
         return err_nomem(p->err);
+    if (c->apart) {
+        code_line(w, "%n = @own_module(%s, %s)", name.data, c->source, c->function);
+        return 0;
+    }
     if (c->scoped)
         return program_write_scope(p, name.data, c->scoped, c->function);
     code_gap(w, 2);

@@ -14,6 +14,7 @@
 struct piece {
     const char *source, *function;
     char **scoped; /* in the model */
+    bool *apart;   /* likewise; NULL: custom code, which is a single def, needs no module */
     struct python_facts facts;
 };
 
@@ -35,14 +36,14 @@ struct scopes {
 /* ---- what there is
  * ----------------------------------------------------------------------------------------------- */
 
-static int add_piece(struct scopes *s, const char *source, const char *function, char **scoped)
+static int add_piece(struct scopes *s, const struct piece *piece)
 {
     void *array = s->pieces;
 
     if (mem_grow(&array, s->len, &s->cap, sizeof(*s->pieces)) < 0)
         return err_nomem(s->err);
     s->pieces = array;
-    s->pieces[s->len++] = (struct piece){ .source = source, .function = function, .scoped = scoped };
+    s->pieces[s->len++] = *piece;
     return 0;
 }
 
@@ -50,10 +51,13 @@ static int add_actions(struct scopes *s, const struct action_list *l)
 {
     size_t i;
 
-    for (i = 0; i < l->len; i++)
-        if (l->items[i].kind == ACTION_CODE &&
-            add_piece(s, l->items[i].text, l->items[i].code_function, &l->items[i].scoped) < 0)
+    for (i = 0; i < l->len; i++) {
+        struct action *a = &l->items[i];
+        struct piece piece = { .source = a->text, .function = a->code_function, .scoped = &a->scoped };
+
+        if (a->kind == ACTION_CODE && add_piece(s, &piece) < 0)
             return -1;
+    }
     return 0;
 }
 
@@ -67,8 +71,11 @@ static int collect_pieces(struct scopes *s, struct model *m)
         for (j = 0; j < m->states[i].transitions_len; j++)
             for (k = 0; k < m->states[i].transitions[j].conditions_len; k++) {
                 struct condition *c = &m->states[i].transitions[j].conditions[k];
+                struct piece piece = {
+                    .source = c->source, .function = c->function, .scoped = &c->scoped, .apart = &c->apart
+                };
 
-                if (add_piece(s, c->source, c->function, &c->scoped) < 0)
+                if (add_piece(s, &piece) < 0)
                     return -1;
             }
     }
@@ -278,6 +285,29 @@ static bool is_sound(const struct piece *p)
     return !p->facts.global_statement;
 }
 
+/* The body of a class does not see the names of the function around it. */
+static bool changes_in_function(const struct piece *p)
+{
+    size_t i;
+
+    for (i = 0; i < p->facts.names_len; i++)
+        if (p->facts.names[i].flags & PYTHON_BINDS && p->facts.names[i].flags & PYTHON_READS_CLASS)
+            return true;
+    return false;
+}
+
+static int decide(struct scopes *s, struct piece *p, bool *sound)
+{
+    bool alone = is_sound(p), clashing = needs_scope(s, p);
+
+    if (clashing && alone && !changes_in_function(p) && give_scope(s, p) < 0)
+        return -1;
+    if (p->apart)
+        *p->apart = !alone || (clashing && !*p->scoped);
+    *sound = *sound && (alone || p->apart);
+    return 0;
+}
+
 int scopes_decide(struct model *m, struct python_parser *parser, bool *ret_sound, struct err *err)
 {
     struct scopes s = { .parser = parser, .err = err };
@@ -290,11 +320,8 @@ int scopes_decide(struct model *m, struct python_parser *parser, bool *ret_sound
     r = collect_pieces(&s, m);
     if (r == 0 && s.len)
         r = collect_objects(&s, m) < 0 ? -1 : collect_uses(&s);
-    for (i = 0; i < s.len && r == 0; i++) {
-        sound = sound && is_sound(&s.pieces[i]);
-        if (needs_scope(&s, &s.pieces[i]))
-            r = give_scope(&s, &s.pieces[i]);
-    }
+    for (i = 0; i < s.len && r == 0; i++)
+        r = decide(&s, &s.pieces[i], &sound);
     scopes_release(&s);
     if (r == 0)
         *ret_sound = sound;

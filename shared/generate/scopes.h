@@ -13,10 +13,10 @@
 
 struct python_parser;
 
-/* Sets `scoped` of custom code and conditions; all of it was checked (check.h). Code that means something else in a
- * function, or nothing (import *), is left where it is. *ret_sound: what is right alone stays right below other
- * statements (no import from __future__, no global statement at the top level), so that a program of these pieces is
- * valid. 0, or -1: the parser failed or memory is short. */
+/* Sets `scoped` of custom code and conditions, and `apart` of conditions that need a module of their own: what is right
+ * alone and wrong below other statements (an import from __future__, a global statement at the top level), and what
+ * clashes and means something else in a function, or nothing (import *). All of it was checked (check.h). *ret_sound: a
+ * program of these pieces is valid. 0, or -1: the parser failed or memory is short. */
 int scopes_decide(struct model *m, struct python_parser *parser, bool *ret_sound, struct err *err);
 
 #endif

@@ -48,10 +48,11 @@ struct python_name_use {
 
 /* What a source does with a name of its top level, or with a global of the program it stands in. */
 enum python_name_flag {
-    PYTHON_BINDS = 1,    /* bound at the top level: def, class, import, assignment ... */
-    PYTHON_READS = 2,    /* read at the top level */
-    PYTHON_READS_IN = 4, /* read in a function, class or comprehension, from the module */
-    PYTHON_DECLARES = 8  /* a global statement names it */
+    PYTHON_BINDS = 1,       /* bound at the top level: def, class, import, assignment ... */
+    PYTHON_READS = 2,       /* read at the top level */
+    PYTHON_READS_IN = 4,    /* read in a function, class or comprehension, from the module */
+    PYTHON_DECLARES = 8,    /* a global statement names it */
+    PYTHON_READS_CLASS = 16 /* read and bound in the body of a class, so that it may be the module's there */
 };
 
 struct python_name {

@@ -84,8 +84,6 @@ def condition_is_right(source):
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
             functions[node.name] = node
-        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
-            return False  # right alone, wrong in a program with other code
     if not functions or forbidden(tree):
         return False
     return takes_session(functions.get("condition_1_1") or next(iter(functions.values())))

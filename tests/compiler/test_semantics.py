@@ -365,3 +365,14 @@ def test_the_store_of_documents_has_the_name_in_small_letters(dumper, tmp_path):
     rags = {f"g{number}": {"type": "AgentRagElement", "name": name} for number, name in enumerate(stores)}
     found = {rag["store"] for rag in described(one_state(**rags), dumper, tmp_path / "out")["rags"]}
     assert found == {f"vector_store/{store}" for store in stores.values()}
+
+
+def test_a_tool_whose_function_has_another_name_is_the_first_public_one(dumper, tmp_path):
+    """And code that ends while it is loaded takes nobody else along."""
+    tools = {
+        "one": {"type": "AgentTool", "name": "one", "code": "def _help():\n    return 1\n\ndef main(x):\n    return _help()"},
+        "two": {"type": "AgentTool", "name": "two", "code": "def _only():\n    return 2"},
+        "bad": {"type": "AgentTool", "name": "bad", "code": "def bad():\n    pass\nraise SystemExit(3)"},
+    }
+    tools_of = described(one_state(**tools), dumper, tmp_path / "out")["tools"]
+    assert {tool["name"]: sorted(tool["parameters"]["properties"]) for tool in tools_of} == {"one": ["x"], "two": []}

@@ -83,11 +83,12 @@ def load_tool(name, description, first, last):
         exec(compile(source, path, 'exec', dont_inherit=True), module.__dict__)
         function = module.__dict__.get(name)
         if not callable(function):
-            function = next(
+            own = [
                 item for item in module.__dict__.values()
-                if isinstance(item, types.FunctionType) and item.__module__ == module.__name__)
+                if isinstance(item, types.FunctionType) and item.__module__ == module.__name__]
+            function = next((item for item in own if not item.__name__.startswith('_')), own[0])
         agent.new_tool(function, name=name, description=description)
-    except Exception:
+    except (Exception, SystemExit):
         logger.exception('The tool %s cannot be loaded', name)
 
 

@@ -84,28 +84,34 @@ static void what_functions_declare_global_stays_global(void **state)
     read_result_release(&r);
 }
 
-static void code_that_is_nothing_in_a_function_is_left_alone(void **state)
+static bool apart(const struct read_result *r, size_t transition)
+{
+    return r->model.states[0].transitions[transition].conditions[0].apart;
+}
+
+static void clashing_code_that_is_nothing_in_a_function_is_a_module(void **state)
 {
     struct read_result r;
 
     READ(&r, "from math import *\\ndef f(session):\\n    return h()\\ndef h():\\n    return 1",
          "def g(session):\\n    return h()\\n\\fdef h():\\n    return 1");
-    decide(&r, *state);
+    assert_true(decide(&r, *state));
     assert_null(scoped(&r, 0));
     assert_null(scoped(&r, 1));
+    assert_true(apart(&r, 0) && apart(&r, 1));
     read_result_release(&r);
 }
 
-static void code_that_is_only_right_alone_is_told(void **state)
+static void code_that_is_only_right_alone_is_a_module(void **state)
 {
     static const struct {
         const char *source;
-        bool sound;
+        bool apart;
     } rows[] = {
-        { "def f(session):\\n    global agent\\n    return agent", true },
-        { "global agent\\ndef f(session):\\n    return agent", false },
-        { "from __future__ import annotations\\ndef f(session):\\n    return 1", false },
-        { "import __future__\\ndef f(session):\\n    return 1", false },
+        { "def f(session):\\n    global agent\\n    return agent", false },
+        { "global agent\\ndef f(session):\\n    return agent", true },
+        { "from __future__ import annotations\\ndef f(session):\\n    return 1", true },
+        { "import __future__\\ndef f(session):\\n    return 1", true },
     };
     size_t i;
 
@@ -118,9 +124,22 @@ static void code_that_is_only_right_alone_is_told(void **state)
                  "'transitionType': 'custom', 'custom': {'event': 'None', 'condition': ['%s']}}",
                  rows[i].source);
         read_parts("", "", arc, *state, &r);
-        assert_int_equal(decide(&r, *state), rows[i].sound);
+        assert_true(decide(&r, *state));
+        assert_int_equal(apart(&r, 0), rows[i].apart);
         read_result_release(&r);
     }
+}
+
+static void a_class_that_starts_from_a_name_of_its_module_keeps_the_module(void **state)
+{
+    struct read_result r;
+
+    READ(&r, "x = 1\\nclass A:\\n    x = x + 1\\ndef f(session):\\n    return x, A",
+         "x = 2\\ndef g(session):\\n    return x");
+    assert_true(decide(&r, *state));
+    assert_true(apart(&r, 0) && !scoped(&r, 0));
+    assert_true(!apart(&r, 1) && scoped(&r, 1));
+    read_result_release(&r);
 }
 
 static void short_memory_is_said(void **state)
@@ -150,8 +169,9 @@ int main(void)
         cmocka_unit_test(code_whose_names_clash_stands_in_a_function),
         cmocka_unit_test(other_code_stands_as_it_was_drawn),
         cmocka_unit_test(what_functions_declare_global_stays_global),
-        cmocka_unit_test(code_that_is_nothing_in_a_function_is_left_alone),
-        cmocka_unit_test(code_that_is_only_right_alone_is_told),
+        cmocka_unit_test(clashing_code_that_is_nothing_in_a_function_is_a_module),
+        cmocka_unit_test(code_that_is_only_right_alone_is_a_module),
+        cmocka_unit_test(a_class_that_starts_from_a_name_of_its_module_keeps_the_module),
         cmocka_unit_test(short_memory_is_said),
     };
 

@@ -86,6 +86,7 @@ static int load_symbol_bits(PyObject *module, struct symbol_bits *bits)
         { "SCOPE_MASK", &bits->scope_mask },
         { "GLOBAL_EXPLICIT", &bits->global_explicit },
         { "GLOBAL_IMPLICIT", &bits->global_implicit },
+        { "TYPE_CLASS", &bits->class_table },
     };
     size_t i;
 

@@ -14,7 +14,7 @@ struct node_types {
         *expression;
     PyObject *symtable; /* the function of that name */
     struct symbol_bits {
-        long global, local, import, use, scope_shift, scope_mask, global_explicit, global_implicit;
+        long global, local, import, use, scope_shift, scope_mask, global_explicit, global_implicit, class_table;
     } bits;
 };
 

@@ -14,12 +14,14 @@ struct names {
     PyObject *tables;
 };
 
-static int flags_of(const struct symbol_bits *bits, long symbol, bool top)
+enum table { TABLE_TOP, TABLE_CLASS, TABLE_OTHER };
+
+static int flags_of(const struct symbol_bits *bits, long symbol, enum table table)
 {
     long scope = symbol >> bits->scope_shift & bits->scope_mask;
     int flags = 0;
 
-    if (top) {
+    if (table == TABLE_TOP) {
         flags |= symbol & (bits->local | bits->import) ? PYTHON_BINDS : 0;
         flags |= symbol & bits->use ? PYTHON_READS : 0;
         flags |= symbol & bits->global ? PYTHON_DECLARES : 0;
@@ -27,6 +29,8 @@ static int flags_of(const struct symbol_bits *bits, long symbol, bool top)
         flags |= scope == bits->global_implicit ? PYTHON_READS_IN : 0;
         if (scope == bits->global_explicit)
             flags |= PYTHON_DECLARES | (symbol & bits->use ? PYTHON_READS_IN : 0);
+        if (table == TABLE_CLASS && symbol & bits->local && symbol & bits->use)
+            flags |= PYTHON_READS_CLASS;
     }
     return flags;
 }
@@ -44,14 +48,23 @@ static int note(struct names *n, PyObject *name, int flags)
     return r;
 }
 
-static int note_table(struct names *n, PyObject *table, bool top)
+static enum table kind_of(const struct names *n, PyObject *table)
+{
+    PyObject *type = PyObject_GetAttrString(table, "type");
+    long kind = type ? PyLong_AsLong(type) : -1;
+
+    Py_XDECREF(type);
+    return kind == n->bits->class_table ? TABLE_CLASS : TABLE_OTHER;
+}
+
+static int note_table(struct names *n, PyObject *table, enum table kind)
 {
     PyObject *symbols = PyObject_GetAttrString(table, "symbols"), *children, *name, *symbol;
     Py_ssize_t at = 0;
     int r = symbols ? 0 : -1;
 
     while (r == 0 && PyDict_Next(symbols, &at, &name, &symbol))
-        r = note(n, name, flags_of(n->bits, PyLong_AsLong(symbol), top));
+        r = note(n, name, flags_of(n->bits, PyLong_AsLong(symbol), kind));
     Py_XDECREF(symbols);
     children = r == 0 ? PyObject_GetAttrString(table, "children") : NULL;
     if (!children)
@@ -66,10 +79,10 @@ static int collect(struct names *n, PyObject *top)
 {
     Py_ssize_t i;
 
-    if (note_table(n, top, true) < 0)
+    if (note_table(n, top, TABLE_TOP) < 0)
         return -1;
     for (i = 0; i < PyList_GET_SIZE(n->tables); i++)
-        if (note_table(n, PyList_GET_ITEM(n->tables, i), false) < 0)
+        if (note_table(n, PyList_GET_ITEM(n->tables, i), kind_of(n, PyList_GET_ITEM(n->tables, i))) < 0)
             return -1;
     return 0;
 }
