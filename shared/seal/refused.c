@@ -94,9 +94,17 @@ static const char flushes[] = "empties the disk's cache each time, also for file
                               "a session's own files end with it";
 static const char huge[] = "the machine's reserve of huge pages, which no limit on memory counts";
 static const char signed_tcp[] = "keys for TCP: rarely used kernel code, which loads modules by name";
+static const char groups[] = "multicast groups: kernel memory that no limit counts, searched under one lock of the "
+                             "machine's whole network";
+static const char attributes[] = "lists of rights lie in kernel memory that no limit counts, 64 KiB per file";
 static const char open_locks[] = "locks that outlive a process, or have none, could not be counted against a session";
 static const char terminal[] = "puts words into a terminal, or loads a line discipline";
 static const char sysv[] = "memory that no process owns is outside of every limit on processes";
+
+#define JOINING(level, option) \
+    { \
+        .call = "setsockopt", .errnum = ENODEV, .reason = groups, .tests = { IS(1, level), IS(2, option) } \
+    }
 
 static const struct seccomp_rule table[] = {
     /* sockets */
@@ -133,6 +141,13 @@ static const struct seccomp_rule table[] = {
       { IS(1, IPPROTO_TCP), IS(2, TCP_ULP) },
       false },
 
+    JOINING(IPPROTO_IP, IP_ADD_MEMBERSHIP),
+    JOINING(IPPROTO_IP, IP_ADD_SOURCE_MEMBERSHIP),
+    JOINING(IPPROTO_IP, MCAST_JOIN_GROUP),
+    JOINING(IPPROTO_IP, MCAST_JOIN_SOURCE_GROUP),
+    JOINING(IPPROTO_IPV6, IPV6_JOIN_GROUP),
+    JOINING(IPPROTO_IPV6, MCAST_JOIN_GROUP),
+    JOINING(IPPROTO_IPV6, MCAST_JOIN_SOURCE_GROUP),
     { "setsockopt",
       ENOPROTOOPT,
       "labels of flows: the machine has 4096 for everybody",
@@ -204,6 +219,9 @@ static const struct seccomp_rule table[] = {
     NEVER("fdatasync", SECCOMP_SKIP, flushes),
     { "fcntl", EINVAL, open_locks, { IS(1, F_OFD_SETLK) }, false },
     { "fcntl", EINVAL, open_locks, { IS(1, F_OFD_SETLKW) }, false },
+    NEVER("setxattr", EOPNOTSUPP, attributes),
+    NEVER("lsetxattr", EOPNOTSUPP, attributes),
+    NEVER("fsetxattr", EOPNOTSUPP, attributes),
     NEVER("mbind", ENOSYS, "policies of single pages lie in kernel memory that no limit counts"),
     { "mmap", ENOMEM, huge, { ANY_BIT(3, MAP_HUGETLB) }, false },
     { "memfd_create", EINVAL, huge, { ANY_BIT(1, MFD_HUGETLB) }, false },

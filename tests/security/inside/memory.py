@@ -220,6 +220,20 @@ def policies_of_pages():
     return each(lambda policy: call("mbind", 1 << 12, 4096, policy, struct.pack("Q", 1), 64, 0), range(5))
 
 
+@attempt(FILTER, ["ENOTSUP"])
+def lists_of_rights():
+    """fill the kernel's memory with lists of rights of files (ACLs), 64 KiB each, which no control group counts"""
+    user = [struct.pack("<HHI", 2, 7, os.getuid())] * 8000
+    rights = struct.pack("<I", 2) + b"".join([struct.pack("<HHI", 1, 7, 0), *user, *(struct.pack("<HHI", tag, 7, 0) for tag in (4, 16, 32))])
+    files = [os.open(path, os.O_CREAT | os.O_RDWR) for path in ("/tmp/rights", "/dev/shm/rights")]
+    tries = [(os.setxattr, file, "system.posix_acl_access", rights) for file in files]
+    tries.append((lambda path: os.setxattr(path, "system.posix_acl_access", rights, follow_symlinks=False), "/tmp/rights"))
+    result = each(lambda f, *a: f(*a), tries)
+    for path in ("/tmp/rights", "/dev/shm/rights"):
+        os.unlink(path)
+    return result
+
+
 @attempt(FILTER, ["EINVAL"])
 def locks_without_a_process():
     """hold locks in the kernel that belong to no process (F_OFD_SETLK, F_OFD_SETLKW)"""

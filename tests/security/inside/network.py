@@ -167,6 +167,24 @@ def keys_for_tcp():
     return each(sign, [14, 32, 38])
 
 
+@attempt("system call filter", ["ENODEV"])
+def groups_without_number():
+    """join multicast groups without number: kernel memory that no control group counts, under a lock that all networks share"""
+    loopback, group = socket.inet_aton("127.0.0.1"), socket.inet_aton("239.1.2.3")
+    address = struct.pack("=HH4s8x", socket.AF_INET, 0, group).ljust(128, b"\0")
+    source = struct.pack("=HH4s8x", socket.AF_INET, 0, loopback).ljust(128, b"\0")
+    group6 = socket.inet_pton(socket.AF_INET6, "ff02::77")
+    address6 = struct.pack("=HHI16sI", socket.AF_INET6, 0, 0, group6, 0).ljust(128, b"\0")
+
+    def join(family, level, option, value):
+        with socket.socket(family, socket.SOCK_DGRAM) as s:
+            return s.setsockopt(level, option, value)
+    return each(join, [
+        (socket.AF_INET, 0, 35, group + loopback), (socket.AF_INET, 0, 39, group + loopback + loopback), (socket.AF_INET, 0, 42, struct.pack("=Q", 1) + address),
+        (socket.AF_INET, 0, 46, struct.pack("=Q", 1) + address + source), (socket.AF_INET6, 41, 20, group6 + struct.pack("=I", 1)),
+        (socket.AF_INET6, 41, 42, struct.pack("=Q", 1) + address6), (socket.AF_INET6, 41, 46, struct.pack("=Q", 1) + address6 + source)])
+
+
 @attempt("system call filter", ["ENOPROTOOPT"])
 def labels_of_flows():
     """take the labels of IPv6 flows (IPV6_FLOWLABEL_MGR), of which the whole machine has 4096"""
