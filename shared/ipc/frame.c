@@ -10,7 +10,7 @@
 #include "shared/base/mem.h"
 
 #define FILL_CHUNK ((size_t)65536)
-#define FILL_ROUNDS 4
+#define FILL_MOST (4 * FILL_CHUNK)
 
 void frame_put_header(uint8_t h[FRAME_HEADER], uint16_t type, uint32_t len)
 {
@@ -101,7 +101,7 @@ int frame_recv(int sock, uint16_t *ret_type, struct buf *payload, int *ret_fd, s
 void frame_reader_init(struct frame_reader *r, size_t max_payload)
 {
     *r = (struct frame_reader){ .max = max_payload };
-    buf_init(&r->in, max_payload + FRAME_HEADER + FILL_CHUNK * FILL_ROUNDS);
+    buf_init(&r->in, max_payload + FRAME_HEADER + FILL_MOST);
 }
 
 void frame_reader_release(struct frame_reader *r)
@@ -122,15 +122,16 @@ static void compact(struct frame_reader *r)
 
 int frame_reader_fill(struct frame_reader *r, int sock, struct err *err)
 {
-    int round;
+    size_t total = 0, room;
 
     compact(r);
-    for (round = 0; round < FILL_ROUNDS && r->in.len + FILL_CHUNK <= r->in.max; round++) {
+    while (total < FILL_MOST && r->in.len + FILL_CHUNK <= r->in.max) {
         ssize_t n;
 
         if (buf_reserve(&r->in, FILL_CHUNK) < 0)
             return err_nomem(err);
-        n = read(sock, r->in.data + r->in.len, FILL_CHUNK);
+        room = r->in.cap - 1 - r->in.len; /* all of it: a frame of 64 KiB and its fields in one call */
+        n = read(sock, r->in.data + r->in.len, room);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN)
@@ -138,10 +139,11 @@ int frame_reader_fill(struct frame_reader *r, int sock, struct err *err)
         if (n < 0)
             return err_set(err, ERR_UNAVAILABLE, errno, "receive");
         if (n == 0)
-            return round ? 1 : 0; /* what came before the end is handled first */
+            return total ? 1 : 0; /* what came before the end is handled first */
         r->in.len += (size_t)n;
         r->in.data[r->in.len] = '\0';
-        if ((size_t)n < FILL_CHUNK)
+        total += (size_t)n;
+        if ((size_t)n < room)
             return 1;
     }
     return 1;
@@ -212,32 +214,52 @@ int frame_writer_put(struct frame_writer *w, uint16_t type, const void *payload,
     return frame_writer_put_two(w, type, payload, len, NULL, 0);
 }
 
+/* What sendmsg() left of these parts. */
+static void keep_rest(struct frame_writer *w, const struct iovec *parts, size_t count, size_t sent)
+{
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        size_t gone = sent < parts[i].iov_len ? sent : parts[i].iov_len;
+
+        sent -= gone;
+        buf_add(&w->out, (const char *)parts[i].iov_base + gone, parts[i].iov_len - gone);
+    }
+}
+
 /* Room is made first: a message of which a part has left must be kept to its end. */
-int frame_writer_send(struct frame_writer *w, int sock, uint16_t type, const void *payload, size_t len)
+int frame_writer_send_two(struct frame_writer *w, int sock, uint16_t type, const void *payload, size_t len,
+                          const void *more, size_t more_len)
 {
     uint8_t h[FRAME_HEADER];
-    struct iovec parts[] = { { h, sizeof(h) }, { (void *)(uintptr_t)payload, len } };
-    const struct msghdr m = { .msg_iov = parts, .msg_iovlen = 2 };
-    size_t sent;
+    struct iovec parts[] = {
+        { h, sizeof(h) },
+        { (void *)(uintptr_t)payload, len },
+        { (void *)(uintptr_t)more, more_len },
+    };
+    const struct msghdr m = { .msg_iov = parts, .msg_iovlen = ARRAY_LEN(parts) };
     ssize_t n;
 
-    if (frame_writer_pending(w) || len > FRAME_MAX || make_room(w, sizeof(h) + len) < 0) {
-        if (frame_writer_put(w, type, payload, len) < 0)
+    if (frame_writer_pending(w)) {
+        if (frame_writer_put_two(w, type, payload, len, more, more_len) < 0)
             return -1;
         return frame_writer_flush(w, sock);
     }
-    frame_put_header(h, type, (uint32_t)len);
+    if (len > FRAME_MAX || more_len > FRAME_MAX - len || make_room(w, sizeof(h) + len + more_len) < 0)
+        return -1;
+    frame_put_header(h, type, (uint32_t)(len + more_len));
     do
         n = sendmsg(sock, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
     while (n < 0 && errno == EINTR);
     if (n < 0 && errno != EAGAIN)
         return -1;
-    sent = n > 0 ? (size_t)n : 0;
-    if (sent < sizeof(h))
-        buf_add(&w->out, h + sent, sizeof(h) - sent);
-    sent = sent > sizeof(h) ? sent - sizeof(h) : 0;
-    buf_add(&w->out, (const char *)payload + sent, len - sent);
+    keep_rest(w, parts, ARRAY_LEN(parts), n > 0 ? (size_t)n : 0);
     return frame_writer_pending(w) ? 0 : frame_writer_flush(w, sock);
+}
+
+int frame_writer_send(struct frame_writer *w, int sock, uint16_t type, const void *payload, size_t len)
+{
+    return frame_writer_send_two(w, sock, type, payload, len, NULL, 0);
 }
 
 size_t frame_writer_pending(const struct frame_writer *w)

@@ -53,8 +53,10 @@ int frame_writer_put(struct frame_writer *w, uint16_t type, const void *payload,
                      size_t len); /* 0, -1 full or no memory */
 int frame_writer_put_two(struct frame_writer *w, uint16_t type, const void *payload, size_t len, const void *more,
                          size_t more_len); /* the same for a payload in two pieces */
-int frame_writer_send(struct frame_writer *w, int sock, uint16_t type, const void *payload,
-                      size_t len);                         /* sends at once what goes out, puts the rest; 0 or -1 */
+/* Sends at once what goes out and puts the rest: 0, or -1 when it is full or the peer is gone (nothing was sent). */
+int frame_writer_send(struct frame_writer *w, int sock, uint16_t type, const void *payload, size_t len);
+int frame_writer_send_two(struct frame_writer *w, int sock, uint16_t type, const void *payload, size_t len,
+                          const void *more, size_t more_len);
 size_t frame_writer_pending(const struct frame_writer *w); /* bytes not sent yet */
 int frame_writer_flush(struct frame_writer *w, int sock);  /* 0 (also EAGAIN), -1 the peer is gone */
 

@@ -7,7 +7,7 @@
 
 #include "supervisor/holder/agent_ws.h"
 
-#define AGENT_WS_RX_SIZE 65536
+#define AGENT_WS_RX_SIZE 16384
 #define AGENT_WS_TURN_BYTES ((size_t)256 << 10) /* per loop turn: other events must not wait */
 
 void agent_ws_begin(struct agent_ws *w); /* a new connection, of which rx holds what came with the handshake */

@@ -7,6 +7,7 @@
 #include "supervisor/holder/holder.h"
 
 #define OUT_HIGH ((size_t)256 << 10)            /* bytes on their way to the supervisor */
+#define LONG_FRAME ((size_t)16 << 10)           /* better sent at once than copied to go with others */
 #define FRAME_FIELDS (FRAME_HEADER + 8 + 4 + 1) /* what a frame costs on the wire besides itself */
 
 /* Fields as wire_put_bytes() makes them; a frame keeps a NUL behind its bytes, which closes its field. */
@@ -19,7 +20,7 @@ static int put_frame(struct conn *c, uint64_t number, const struct journal_frame
     wire_put_u32(&b, (uint32_t)f->len);
     if (buf_failed(&b) || f->len > HOLD_MAX_PAYLOAD)
         return -1;
-    return conn_put_two(c, HOLD_FRAME, &b, f->data, f->len + 1);
+    return (f->len < LONG_FRAME ? conn_put_two : conn_send_two)(c, HOLD_FRAME, &b, f->data, f->len + 1);
 }
 
 static void put_exit(struct conn *c)

@@ -130,6 +130,17 @@ int conn_put_two(struct conn *c, uint16_t type, const struct buf *payload, const
     return 0;
 }
 
+/* A peer that is gone is noticed by the watcher. */
+int conn_send_two(struct conn *c, uint16_t type, const struct buf *payload, const void *more, size_t more_len)
+{
+    if (c->fd < 0 || buf_failed(payload) || frame_writer_pending(&c->out) ||
+        frame_writer_send_two(&c->out, c->fd, type, payload->data, payload->len, more, more_len) < 0)
+        return conn_put_two(c, type, payload, more, more_len);
+    if (frame_writer_pending(&c->out))
+        ev_io_start(c->holder->loop, &c->writer);
+    return 0;
+}
+
 int conn_put(struct conn *c, uint16_t type, const struct buf *payload)
 {
     return conn_put_two(c, type, payload, NULL, 0);

@@ -128,6 +128,7 @@ void conn_bury(struct holder *h);                                       /* frees
 void conn_resume(struct conn *c);                                       /* handles messages again after c->paused */
 int conn_put(struct conn *c, uint16_t type, const struct buf *payload); /* -1: full, the caller closes */
 int conn_put_two(struct conn *c, uint16_t type, const struct buf *payload, const void *more, size_t more_len);
+int conn_send_two(struct conn *c, uint16_t type, const struct buf *payload, const void *more, size_t more_len);
 void conn_push(struct conn *c);                        /* sends now what goes out at once */
 void conn_finish(struct conn *c);                      /* closes once everything is sent */
 void conn_fail(struct conn *c, const struct err *err); /* HOLD_FAILED, then conn_finish() */

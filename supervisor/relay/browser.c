@@ -18,6 +18,7 @@
 #define STUCK_SECONDS 600. /* without taking anything of what waits for it */
 #define LENGTH_BYTES 4     /* in front of a message for the holder */
 #define KEPT_BUFFER 16384  /* a message buffer up to this size is kept for the next message */
+#define RESERVED_MOST ((size_t)128 << 10)
 
 struct own_frame {
     struct list link;
@@ -288,12 +289,12 @@ static void take_message(struct browser *b, bool binary)
 
     if (b->phase == BROWSER_AUTH && binary)
         browser_refuse(b, CLOSE_AUTH, "The first frame must be text");
-    else if (b->phase == BROWSER_AUTH)
-        sign_in(b);
     else if (binary)
         browser_close(b, CLOSE_BINARY, "Frames must be text");
-    else if (utf8_floor(text, len) != len) /* libwebsockets misses a character cut by an empty last fragment */
-        browser_close(b, CLOSE_TEXT, "The text ends inside a character");
+    else if (!utf8_valid(text, len))
+        browser_close(b, CLOSE_TEXT, "The text is not UTF-8");
+    else if (b->phase == BROWSER_AUTH)
+        sign_in(b);
     else if (relay_send(b, &b->in) < 0)
         browser_refuse(b, CLOSE_UNREACHABLE, "The agent cannot be reached");
 }
@@ -327,6 +328,8 @@ void browser_received(struct browser *b, void *data, size_t len)
             browser_close(b, CLOSE_TOO_LARGE, "Frames may have 16 MiB");
         return;
     }
+    if (b->in.cap <= KEPT_BUFFER && len + rest > KEPT_BUFFER) /* what is promised may never come: not all of it */
+        buf_reserve(&b->in, len + rest < RESERVED_MOST ? len + rest : RESERVED_MOST);
     added = buf_add(&b->in, data, len);
     if (b->phase == BROWSER_AUTH)
         mem_wipe(data, len); /* it may hold the id of a sign-in, and this buffer stays */

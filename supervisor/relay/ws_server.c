@@ -206,11 +206,12 @@ static struct lws_context *make_context(struct ws_server *ws)
         { 0 },
     };
     static const lws_retry_bo_t no_pings = { 0 }; /* ours know whether the browser is slow or dead */
+    /* Nor is text checked byte by byte as it comes: browser.c does it once for each message. */
     void *loops[] = { ws->supervisor->loop };
     struct lws_context_creation_info info = {
         .port = CONTEXT_PORT_NO_LISTEN,
         .protocols = protocols,
-        .options = LWS_SERVER_OPTION_LIBEV | LWS_SERVER_OPTION_VALIDATE_UTF8 | LWS_SERVER_OPTION_DISABLE_IPV6,
+        .options = LWS_SERVER_OPTION_LIBEV | LWS_SERVER_OPTION_DISABLE_IPV6,
         .foreign_loops = loops,
         .user = ws,
         .gid = (gid_t)-1,
