@@ -184,7 +184,8 @@ void frame_writer_release(struct frame_writer *w)
 /* Room for so many bytes behind those that wait. */
 static int make_room(struct frame_writer *w, size_t len)
 {
-    if (w->pos && (w->pos == w->out.len || w->pos > w->out.cap / 2)) {
+    /* Bytes that have left are not held against those that come. */
+    if (w->pos && (w->pos == w->out.len || w->pos > w->out.cap / 2 || len > w->out.max - w->out.len)) {
         buf_consume(&w->out, w->pos);
         w->pos = 0;
     }
