@@ -189,14 +189,28 @@ static int operator_of(const struct thing *t, enum compare_op *ret)
     return t && t->kind == THING_TEXT ? compare_op_parse(t->text, ret) : -1;
 }
 
+/* operator.contains and the like: kept by name, though nothing is made of it. */
+static int keep_operator(const struct making *k, const struct thing *t)
+{
+    if (!t || t->kind != THING_MEMBER || !t->text || strcmp(t->text, "operator") != 0 || !t->name)
+        return -1;
+    mem_free(k->t->foreign_op);
+    k->t->foreign_op = mem_strdup(t->name);
+    if (!k->t->foreign_op)
+        return buml_nomem(k->r);
+    return buml_warn(k->r, k->made->node, "state \"%s\": diagrams have no comparison by operator.%s",
+                     SHOWN(k->from->name), SHOWN(t->name));
+}
+
 static int read_comparison(const struct making *k, const struct thing *matcher)
 {
     const struct thing *name = object_arg(matcher, "var_name"), *target = object_arg(matcher, "target");
 
     if (!name || name->kind != THING_TEXT || !name->text_len)
         return drop(k, "the variable it compares has no name");
-    if (operator_of(object_arg(matcher, "operation"), &k->t->op) < 0)
-        return drop(k, "its comparison has an unknown operator");
+    if (operator_of(object_arg(matcher, "operation"), &k->t->op) < 0 &&
+        keep_operator(k, object_arg(matcher, "operation")) < 0)
+        return k->r->err->kind ? -1 : drop(k, "its comparison has an unknown operator");
     k->t->kind = TRANSITION_VARIABLE;
     mem_free(k->t->variable);
     k->t->variable = mem_strdup(name->text);

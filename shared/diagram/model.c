@@ -165,7 +165,7 @@ void state_drop_last_transition(struct state *s)
     struct transition *t = &s->transitions[--s->transitions_len];
     size_t i;
 
-    FREE_TEXTS(t->id, t->where, t->intent_name, t->variable, t->form_id, t->gui_id);
+    FREE_TEXTS(t->id, t->where, t->intent_name, t->variable, t->foreign_op, t->form_id, t->gui_id);
     value_release(&t->target_value);
     str_list_release(&t->file_types);
     for (i = 0; i < t->conditions_len; i++)

@@ -189,6 +189,7 @@ struct transition {
     char *intent_name; /* INTENT: as drawn, trimmed */
     char *variable;    /* VARIABLE */
     enum compare_op op;
+    char *foreign_op; /* VARIABLE: name of one of Python's operators that no diagram has, of a file; NULL: op counts */
     struct value target_value;
     struct str_list file_types;   /* FILE: mapped (4.8); empty = any */
     char *form_id;                /* FORM: NULL = any form */

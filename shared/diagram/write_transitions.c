@@ -44,7 +44,7 @@ static void add_comparison(struct diagram_writer *w, cJSON *to, const struct tra
     cJSON *value = diagram_add_object(w, to, "conditionValue");
 
     diagram_add_word(w, value, "variable", t->variable);
-    diagram_add_text(w, value, "operator", signs[t->op]);
+    diagram_add_text(w, value, "operator", t->foreign_op ? t->foreign_op : signs[t->op]);
     diagram_add_value(w, value, "targetValue", &t->target_value);
 }
 

@@ -121,3 +121,42 @@ def test_a_file_as_long_as_it_may_be(count, status):
     run = harness.measured("import", "-q", "-o", "/dev/null", "-", text=AGENT + f"x = [{'1,' * count}]\n", timeout=120)
     assert run.status == status, run.said
     assert status == harness.OK or "200000" in run.said
+
+
+def test_an_operator_that_diagrams_have_not_is_kept_by_name():
+    text = "import operator\n" + AGENT + "s.when_variable_matches_operation('v', operator.contains, 'x').go_to(s)\n"
+    answer = imported(text)
+    arcs = [one for one in answer["model"]["relationships"].values() if one["type"] == "AgentStateTransition"]
+    assert [one["predefined"]["conditionValue"]["operator"] for one in arcs] == ["contains"]
+    assert any("operator.contains" in warning for warning in answer["warnings"])
+
+
+INPUT = "InputField(name='x', description='Text input', field_type=InputFieldType.Text, {})"
+BOX = "Text(name='x', content='a', description='Text element', styling=Styling({}))"
+OF_A_GUI = [
+    INPUT.format("default_value='some text'"),
+    INPUT.format("options=[SelectOption(value='1', label='one, two'), SelectOption(value='b', label='B')]"),
+    BOX.format("layout=Layout(layout_type=LayoutType.STACK)"),
+    BOX.format("position=Position(display='flex'), layout=Layout(flex='1')"),
+    BOX.format("position=Position(display='grid'), layout=Layout(layout_type=LayoutType.FLEX, gap='1px')"),
+    BOX.format("position=Position(display='block'), layout=Layout(layout_type=LayoutType.FLEX)"),
+    BOX.format("position=Position(alignment=Alignment.STRETCH)"),
+    BOX.format("size=Size(width='3px', unit_size=UnitSize.EM, icon_size='2px')"),
+    BOX.format("color=Color(line_color='red', bar_color='blue', color_palette='warm', primary_color='x')"),
+]
+
+
+@pytest.mark.parametrize("component", OF_A_GUI)
+def test_what_only_the_text_of_a_gui_says_comes_back(component):
+    builder = f"""def _agent_gui_0_g():
+    x = {component}
+    home = Screen(name='Home', description='Home', view_elements={{x}}, is_main_page=True)
+    return GUIModel(name='G', package='', versionCode='1.0', versionName='1.0', modules={{Module('M', {{home}})}})
+"""
+    text = "from besser.BUML.metamodel.gui import *\n" + AGENT + builder + "agent.add_gui_model('g', _agent_gui_0_g())\n"
+    written = exported(request_of(text))
+    said = re.findall(r"(?:layout_type|alignment|unit_size|icon_size|line_color|bar_color|color_palette|primary_color"
+                      r"|default_value|value|label)=[^,)]*", component)
+    assert all(one in written for one in said), written
+    assert written.count("layout_type=") == component.count("layout_type=")
+    assert exported(request_of(written)) == written
