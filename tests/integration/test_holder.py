@@ -245,7 +245,7 @@ def test_twenty_silent_agents_start_and_leave_nothing(slots):
             ends.enter_context(holders[-1].control())
         for h in holders:
             h.run({"agent.py": "import time\ntime.sleep(600)"})
-        # holder, bubblewrap, PID 1, interpreter; for a moment now and then who makes a socket inside
+        # holder, bubblewrap, PID 1, interpreter; for a moment also who makes the socket inside
         wait_until(lambda: all(len(h.processes()) == 4 for h in holders), 10, "nothing else is left in each")
     for h in holders:
         assert h.processes() == [] and not h.dir.exists() and not h.path.exists()
