@@ -17,9 +17,8 @@ struct multipart_file {
     size_t len;
 };
 
-/* type: the request's Content-Type. The last field of that name: 1 and *ret; 0 when the body has none, which is so of an
- * empty one and of other types; -1:
- * ERR_BAD_REQUEST saying what is wrong with the body, or out of memory. */
+/* type: the request's Content-Type. The last field of that name: 1 and *ret; 0 when the body has none, which is so of
+ * an empty one and of other types; -1: ERR_BAD_REQUEST saying what is wrong with the body, or out of memory. */
 int multipart_find(const char *type, const char *body, size_t len, const char *field, struct multipart_file *ret,
                    struct err *err);
 

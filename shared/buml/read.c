@@ -248,12 +248,12 @@ static int finish_model(struct reader *r)
 /* ---- the whole ----------------------------------------------------------------------------------------------------
  */
 
-#define READER_MAPS 9
+#define READER_MAPS 10
 
 static void list_maps(struct reader *r, struct map *out[static READER_MAPS])
 {
     struct map *all[READER_MAPS] = { &r->intents,    &r->states, &r->llms, &r->tools, &r->skills,
-                                     &r->workspaces, &r->rags,   &r->guis, &r->defs };
+                                     &r->workspaces, &r->rags,   &r->guis, &r->defs,  &r->early };
 
     memcpy(out, all, sizeof(all));
 }

@@ -114,11 +114,21 @@ struct thing *buml_follow(struct reader *r, struct thing *function, const struct
     return thing_new(r, THING_NONE, at);
 }
 
-/* A function that nobody used may be where everything is said; only a tool's own text is not. */
+/* How much has been said so far: anything that a function adds to the agent, or has a warning about, counts. */
+static size_t said(const struct reader *r)
+{
+    const struct model *m = r->m;
+
+    return m->llms_len + m->tools_len + m->skills_len + m->workspaces_len + m->intents_len + m->guis_len + m->rags_len +
+           m->states_len + r->builders.len + r->transitions.len + r->replies.len + r->unknown.len + r->f->len;
+}
+
+/* A function that nobody used may be where everything is said; only a tool's own text is not. One that says nothing may
+ * be what other code calls, and that code will miss it. */
 int buml_walk_unused(struct reader *r)
 {
     struct thing *ignored;
-    size_t i;
+    size_t i, before;
 
     for (i = 0; i < r->functions.len; i++) {
         struct thing *t = r->functions.items[i];
@@ -130,8 +140,13 @@ int buml_walk_unused(struct reader *r)
             buml_warn(r, t->node, "%s() builds a GUI that no add_gui_model() takes; it is left out", SHOWN(t->name));
             continue;
         }
+        before = said(r);
         if (follow(r, t->node, NULL, 0, NULL, &ignored) < 0)
             return -1;
+        if (said(r) == before)
+            buml_warn(r, t->node,
+                      "the function %s() is no part of the agent and is left out; code that calls it misses it",
+                      SHOWN(t->name));
     }
     return 0;
 }

@@ -58,9 +58,17 @@ static struct thing *later_function(struct reader *r, const char *name)
     if (at == MAP_NONE)
         return NULL;
     t = thing_new(r, THING_FUNCTION, node_list(r->tree.module, PART_BODY)->items[at]);
-    if (t)
-        t->name = t->node->name;
-    return t;
+    if (!t)
+        return NULL;
+    t->name = t->node->name;
+    return map_put(&r->early, name, strlen(name), at, NULL) < 0 ? NULL : t;
+}
+
+static bool used_early(const struct reader *r, const struct node *function)
+{
+    size_t at = map_get(&r->early, function->name, strlen(function->name));
+
+    return at != MAP_NONE && node_list(r->tree.module, PART_BODY)->items[at] == function;
 }
 
 struct thing *buml_scope_find(struct reader *r, const char *name)
@@ -358,6 +366,7 @@ static int walk_function(struct reader *r, const struct node *n)
     if (!t)
         return -1;
     t->name = n->name;
+    t->used = used_early(r, n);
     return buml_scope_bind(r, n->name, t) < 0 ? -1 : buml_list_add(r, &r->functions, t);
 }
 

@@ -161,6 +161,7 @@ struct reader {
     struct scope *scope;
     struct scope seen; /* things of the model by the last name that any scope gave them */
     struct map defs;   /* names of the functions at the top level -> statement */
+    struct map early;  /* those that were used before their definition was met */
     struct map intents, states, llms, tools, skills, workspaces, rags, guis; /* name -> index */
     struct pending_state *pending;                                           /* one per state */
     size_t pending_len, pending_cap;
