@@ -32,7 +32,8 @@ static int make_directory(const char *base, const char *below, mode_t mode, uid_
     (void)snprintf(path, sizeof(path), "%s%s", base, below);
     if (mkdir(path, mode) < 0 && errno != EEXIST)
         return err_set(err, ERR_INTERNAL, errno, "create %s", path);
-    if (chown(path, uid, gid) < 0 || chmod(path, mode) < 0)
+    /* Only an owner sets a mode without CAP_FOWNER, which a container has not: ours first, then who it is for. */
+    if (chown(path, 0, gid) < 0 || chmod(path, mode) < 0 || (uid && chown(path, uid, gid) < 0))
         return err_set(err, ERR_INTERNAL, errno, "set owner and mode of %s", path);
     return 0;
 }
