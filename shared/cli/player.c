@@ -244,9 +244,9 @@ static int play_steps(struct player *p, const struct scenario *s)
         int64_t began = time_mono_ms();
         auto_buf struct buf name;
 
+        buf_init(&name, 4096);
         if (r < 0)
             break;
-        buf_init(&name, 4096);
         name_step(step, &name);
         number++;
         r = play_step(p, s, step);

@@ -27,9 +27,9 @@ int config_print_value(const struct config *c, const char *key, FILE *out, struc
     const struct config_row *row = config_row_find(key);
     auto_buf struct buf b;
 
+    buf_init(&b, VALUE_MAX);
     if (!row)
         return err_set(err, ERR_BAD_REQUEST, 0, "unknown setting \"%.80s\"", key);
-    buf_init(&b, VALUE_MAX);
     config_row_format(c, row, &b);
     fprintf(out, "%s\n", b.len ? b.data : "");
     mem_wipe(b.data, b.cap);

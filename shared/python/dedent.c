@@ -156,7 +156,7 @@ char *python_dedent(const char *source)
 char *python_indent(const char *source)
 {
     struct scan p = { .s = source };
-    struct buf out;
+    auto_buf struct buf out;
 
     buf_init(&out, SIZE_MAX / 2);
     while (source[p.at]) {

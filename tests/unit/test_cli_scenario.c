@@ -83,7 +83,7 @@ static int remove_folder(void **state)
 
 static int read_text(const char *text, struct scenario *ret, struct err *err)
 {
-    char path[128];
+    static char path[128]; /* a scenario without a name has its file's */
     int r;
 
     (void)snprintf(path, sizeof(path), "%s/talk.json", folder);

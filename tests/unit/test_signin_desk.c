@@ -76,6 +76,7 @@ static int tell(struct fixture *f, enum rpc_type type, unsigned first, unsigned 
 {
     auto_buf struct buf answer;
 
+    buf_init(&answer, RPC_MAX_PAYLOAD);
     return ask(f, type, first, second, text, more, &answer);
 }
 
