@@ -230,10 +230,8 @@ def crowd():
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
     most = TALKERS + STARTERS
-    with Stack(AGENT_SIMULATOR_MAX_SESSIONS=str(most), AGENT_SIMULATOR_MAX_SESSIONS_PER_ACTOR=str(most), AGENT_SIMULATOR_SESSION_UID_BASE="620000",
-               AGENT_SIMULATOR_WORKERS="4",
+    with Stack(AGENT_SIMULATOR_MAX_SESSIONS=str(most), AGENT_SIMULATOR_MAX_SESSIONS_PER_ACTOR=str(most), AGENT_SIMULATOR_WORKERS="4",
                AGENT_SIMULATOR_RATE_LIMIT_MAX_REQUESTS=str(PER_MINUTE), AGENT_SIMULATOR_READY_SECONDS="600") as stack:
-        stack.uid_base = 620_000
         progress(f"start {TALKERS} light agents")
         sessions = [stack.create_program(diagrams.ECHO_PROGRAM) for _ in range(TALKERS)]
         progress(f"{TALKERS + STARTERS + OTHERS} clients for {SECONDS} s")

@@ -15,9 +15,11 @@ import pytest
 
 from tests.support import wire
 from tests.support.stack import wait_until
+from tests.support.uids import Users
 from tests.support.wire import Closed, Failed, Slots, lines
 
-UID = 60000 + os.getpid() % 100 * 100
+USERS = Users(128)  # held as long as the tests run
+UID = USERS.first
 
 # A WebSocket server without the framework: what it says and does is up to the test.
 SERVER = """

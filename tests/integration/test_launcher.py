@@ -16,9 +16,11 @@ import pytest
 from tests.support import wire
 from tests.support.cgroups import trees
 from tests.support.stack import processes_of_uids, wait_until
+from tests.support.uids import Users
 from tests.support.wire import Slots
 
-UID = 50000 + os.getpid() % 400 * 20
+USERS = Users(64)  # held as long as the tests run
+UID = USERS.first
 
 
 @pytest.fixture

@@ -14,9 +14,11 @@ import pytest
 
 from tests.support import wire
 from tests.support.stack import wait_until
+from tests.support.uids import Users
 from tests.support.wire import Slots
 
-UID = 1_200_000 + os.getpid() % 1000 * 100
+USERS = Users(64)  # held as long as the tests run
+UID = USERS.first
 NOBODY = 65534  # the service's user of Slots
 
 

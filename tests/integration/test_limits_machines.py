@@ -12,9 +12,11 @@ import pytest
 from tests.support import wire
 from tests.support.cgroups import Group, groups_of, machine, path_of, read_only_trees, trees, without_trees
 from tests.support.stack import wait_until
+from tests.support.uids import Users
 from tests.support.wire import Slots
 
-UID = 1_000_000 + os.getpid() % 1000 * 100
+USERS = Users(64)  # held as long as the tests run
+UID = USERS.first
 V1, V2, MEMORY, SWAP, PIDS, CPU, KILL, DISK = (1 << i for i in range(8))
 NOT_MOUNTED, READ_ONLY = 1 << 16, 1 << 17
 

@@ -10,7 +10,6 @@ installed one: nginx -> FastCGI worker -> supervisor -> launcher -> holder -> bu
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
 import os
 import pathlib
@@ -25,13 +24,14 @@ import urllib.request
 
 from websockets.sync.client import connect
 
+from tests.support.uids import Users
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / os.environ.get("AGENTSIM_BUILD", "build")
 SANITIZED = "asan" in str(BUILD)
 # What glibc.malloc.perturb does, which the keeper sets: the sanitizer's allocator overwrites what is freed, too.
 SANITIZER = "max_free_fill_size=1073741824:free_fill_byte=90"
 TOKEN = "a-token-for-tests"
-_uid_base = itertools.count(40000 + (os.getpid() % 500) * 40, 20000)
 
 
 def wait_until(condition, seconds, what):
@@ -98,8 +98,9 @@ class Stack:
         self.runtime_dir = self.dir / "run"
         self.state_dir = self.dir / "state"
         self.port, self.internal_port = free_port(), free_port()
-        self.uid_base = next(_uid_base) % 900000
         self.max_sessions = int(settings.get("AGENT_SIMULATOR_MAX_SESSIONS", 5))
+        self.users = Users(self.max_sessions + 1)  # tests look at one more than there are
+        self.uid_base = self.users.first
         self.env = {
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
             "LANG": "C.UTF-8",
@@ -206,9 +207,11 @@ class Stack:
             except subprocess.TimeoutExpired:
                 self.keeper.kill()
                 self.keeper.wait()
-        for pid in processes_of_uids(self.uid_base, self.uid_base + self.max_sessions):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        if self.users.locks:
+            for pid in processes_of_uids(self.uid_base, self.uid_base + self.max_sessions):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+        self.users.release()
         found = self.sanitizers_words()
         shutil.rmtree(self.dir, ignore_errors=True)
         assert not found, found

@@ -1,6 +1,6 @@
 """The messages between our processes (shared/ipc/*.h), for tests that stand in for one of them.
 
-    with Slots(50000) as slots:                 # a private agentsim-launcher, session users from 50000
+    with Slots(UID) as slots:                   # a private agentsim-launcher, session users from UID (uids.py)
         holder = slots.start(0)                 # a holder in slot 0
         control = holder.control("tester")
         holder.run({"agent.py": "print('hello')"})
