@@ -12,6 +12,11 @@ ours() { # every process of ours, agents excepted: they end with their holders
     processes 'agentsim-*'
     our_nginx
 }
+# What a run leaves behind. Directories go only when they are empty, so nothing is lost that is not ours.
+tidy() {
+    rm -f "$run_dir/keeper.pid" "$run_dir/started-from" "$run_dir/nginx-origins.conf"
+    rmdir "$run_dir"/{holders,rates,nginx-body} "$run_dir" 2> /dev/null || true
+}
 gone() { [ -z "$(ours)" ]; }
 signal() { # signal NAME PID...
     kill -s "$@" 2> /dev/null || true
@@ -20,7 +25,7 @@ signal() { # signal NAME PID...
 [ "$(id -u)" = 0 ] || fail "agentsim runs as root and only root can stop it: run this as root"
 keeper=$(processes agentsim-keeper)
 if [ -z "$keeper" ] && gone; then
-    rm -f "$run_dir/keeper.pid" "$run_dir/started-from"
+    tidy
     say "agentsim is not running"
     exit 0
 fi
@@ -35,5 +40,5 @@ if ! until_true 40 "all its processes are gone" gone; then
     until_true 10 "all its processes are gone" gone ||
         fail "processes $(ours | xargs) cannot be ended; look at $service_log"
 fi
-rm -f "$run_dir/keeper.pid" "$run_dir/started-from"
+tidy
 say "agentsim is stopped"

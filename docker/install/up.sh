@@ -12,6 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=docker/install/service.sh
 . "$here/service.sh"
 
+path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 state_dir=${AGENT_SIMULATOR_STATE_DIR:-/var/lib/agentsim}
 
 # The service's own reading of file and environment: a line "NAME value" a setting, with "  # file" or
@@ -22,7 +23,7 @@ read_configuration() {
         fail "correct that and run 'make up' again; nothing was stopped or started"
 }
 setting() { # setting NAME: its value
-    sed -n "s/^AGENT_SIMULATOR_${1^^} *//p" <<< "$configuration" | sed 's/  # [a-z]*$//'
+    sed -n "s/^AGENT_SIMULATOR_${1^^}  *//p" <<< "$configuration" | sed 's/  # [a-z]*$//'
 }
 is_given() { # is_given NAME: whether the file or the environment says a word about it
     grep -Eq "^AGENT_SIMULATOR_${1^^} .*  # (file|environment)$" <<< "$configuration"
@@ -79,6 +80,18 @@ check_ports() {
     done
 }
 
+# nginx opens what it would open at its start (addresses in use excepted) and says where it stumbles. The rows of local/ are
+# the operator's, so this is asked while the service still runs.
+check_nginx() {
+    local said nginx
+    nginx=$(setting nginx)
+    [ "$nginx" != - ] || return 0
+    said=$(env -i PATH="$path" "$nginx" -t -c "$prefix/nginx/agentsim.conf" 2>&1) && return
+    said=$(sed -n 's/^[^[]*\[emerg\] \([0-9#]*: \)\?//p' <<< "$said" | head -n 1)
+    fail "nginx does not take its configuration: ${said:-it gives no reason}; correct that and run 'make up' again;" \
+        "nothing was stopped or started"
+}
+
 # ---- what has to be there ----
 
 prepare() {
@@ -113,6 +126,7 @@ variables() { # variables PATTERN...
 }
 settings_of_environment() {
     variables 'AGENT_SIMULATOR_*' 'AGENTSIM_*' 'GITHUB_*' DEPLOYMENT_URL CORS_ORIGINS NLTK_DATA
+    variables {http,https,all,no}_proxy {HTTPS,ALL,NO}_PROXY # for the workers' calls to GitHub
 }
 
 identity() { # a digest of what the service is made of; changes when a restart is needed
@@ -149,14 +163,15 @@ answers_or_dead() { healthy || ! kill -0 "$keeper" 2> /dev/null; }
 
 start() {
     local environment
-    # The service sees its settings and the locale, nothing else of whoever typed `make up`.
+    # The service sees its settings, the way out and the locale, nothing else of whoever typed `make up`.
     mapfile -d '' -t environment < <(settings_of_environment; variables LANG 'LC_*' TZ)
+    install -d -m 755 "$run_dir" # down.sh takes it away
     # One file a start and the one before it: what happened is never far to seek.
     [ ! -s "$service_log" ] || mv "$service_log" "$service_log.1"
     install -m 640 -g "$(id -gn "$user")" /dev/null "$service_log"
     (
         cd /
-        exec setsid env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "${environment[@]}" \
+        exec setsid env -i PATH="$path" "${environment[@]}" \
             "$prefix/bin/agentsim-keeper" < /dev/null >> "$service_log" 2>&1
     ) &
     keeper=$! # the same process becomes the keeper, which writes its own keeper.pid
@@ -198,6 +213,7 @@ require_auth=false
 ! is_given require_auth || require_auth=$(setting require_auth)
 export AGENT_SIMULATOR_REQUIRE_AUTH=$require_auth
 identity=$(identity)
+check_nginx
 
 if [ -n "$(processes agentsim-keeper)" ]; then
     if [ "$(cat "$run_dir/started-from" 2> /dev/null)" = "$identity" ] && healthy; then

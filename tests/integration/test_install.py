@@ -138,6 +138,7 @@ NGINX = """
 user www-data; pid %(prefix)s/nginx.pid; error_log stderr; events {}
 http {
     access_log off;
+    include %(prefix)s/nginx/local/http-*.conf;
     server {
         listen 127.0.0.1:%(public)d default_server;
         location / { return 200 '{"status":"ok"}'; }
@@ -201,7 +202,18 @@ def test_up_starts_and_says_where_and_down_leaves_nothing(service):
     done = service.down()
     assert (done.returncode, done.stdout) == (0, "== stop agentsim\n== agentsim is stopped\n")
     assert service.processes() == []
+    assert not pathlib.Path(service.env["AGENT_SIMULATOR_RUNTIME_DIR"]).exists()
     assert service.down().stdout == "== agentsim is not running\n"
+
+
+def test_down_removes_no_file_of_others(service):
+    assert service.up().returncode == 0
+    there = pathlib.Path(service.env["AGENT_SIMULATOR_RUNTIME_DIR"])
+    (there / "holders").mkdir()
+    (there / "of-others").mkdir()
+    (there / "of-others" / "file").write_text("")
+    assert service.down().returncode == 0
+    assert [entry.name for entry in there.iterdir()] == ["of-others"]
 
 
 def test_down_spares_a_shell_that_names_our_configuration(service):
@@ -215,10 +227,11 @@ def test_down_spares_a_shell_that_names_our_configuration(service):
 
 
 def test_the_service_sees_its_settings_only(service):
-    service.up(SOME_SECRET="of the shell", AGENT_SIMULATOR_MAX_SESSIONS="7", LC_TIME="C")
+    service.up(SOME_SECRET="of the shell", AGENT_SIMULATOR_MAX_SESSIONS="7", LC_TIME="C", https_proxy="http://192.0.2.1:3128")
     pid = (pathlib.Path(service.env["AGENT_SIMULATOR_RUNTIME_DIR"]) / "keeper.pid").read_text().strip()
     environment = pathlib.Path(f"/proc/{pid}/environ").read_text()
     assert "AGENT_SIMULATOR_MAX_SESSIONS=7\0" in environment and "LC_TIME=C\0" in environment
+    assert "https_proxy=http://192.0.2.1:3128\0" in environment
     assert "AGENT_SIMULATOR_REQUIRE_AUTH=false\0" in environment and "SOME_SECRET" not in environment
 
 
@@ -317,6 +330,21 @@ def test_a_bad_setting_stops_nothing_that_runs(service):
         'agentsim: environment: AGENT_SIMULATOR_WORKERS is "many"; allowed: a whole number from 1 to 64',
         "agentsim: correct that and run 'make up' again; nothing was stopped or started"]
     assert service.processes() == first
+
+
+def test_a_bad_row_of_nginx_stops_nothing_that_runs(service):
+    assert service.up().returncode == 0
+    first = service.processes()
+    row = service.prefix / "nginx" / "local" / "http-mine.conf"
+    row.parent.mkdir()
+    row.write_text("# ours\nno_such_word on;\n")
+    done = service.up(AGENT_SIMULATOR_WORKERS="2")
+    assert done.returncode == 1
+    assert done.stderr == ('agentsim: nginx does not take its configuration: unknown directive "no_such_word" in '
+                           f"{row}:2; correct that and run 'make up' again; nothing was stopped or started\n")
+    assert service.processes() == first
+    row.unlink()
+    assert "restart" in service.up(AGENT_SIMULATOR_WORKERS="2").stdout
 
 
 def test_a_sandbox_without_a_verdict_yet_is_waited_for(service):
