@@ -102,7 +102,7 @@ int io_read_file(const char *path, struct buf *out, struct err *err)
     if (fd < 0)
         return err_set(err, ERR_NOT_FOUND, errno, "open %s", path);
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-        return err_set(err, ERR_BAD_REQUEST, 0, "%s is not a regular file", path);
+        return err_set(err, ERR_NOT_FOUND, 0, "%s is not a regular file", path);
     if (io_read_rest(fd, out, err) < 0)
         return err_wrap(err, "%s", path);
     return 0;

@@ -1,6 +1,6 @@
 /* shared/cli/cli.h -- `agentsim`: one table of commands; each row's options feed both parsing and help.
- * Exit status: 0 fine, 1 the answer is no (findings, a refused session, no sandbox), 2 wrong use or unreadable file,
- * 3 this machine failed. Results go to standard output, what went wrong to standard error. */
+ * Exit status: the four below, with the same meaning for every command; `agentsim --help` prints them.
+ * Results go to standard output, what went wrong to standard error. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
@@ -12,7 +12,12 @@
 #include "shared/base/err.h"
 #include "shared/config/config.h"
 
-enum { CLI_OK = 0, CLI_NO = 1, CLI_USAGE = 2, CLI_FAILED = 3 };
+enum {
+    CLI_OK = 0,
+    CLI_NO = 1,    /* findings, a bad setting, a refused session, a conversation that went otherwise, no service */
+    CLI_USAGE = 2, /* wrong use, or a file that cannot be read: diagram, scenario, settings */
+    CLI_FAILED = 3 /* this machine: no memory, a result that cannot be written */
+};
 
 #define CLI_OPTIONS_MAX 12
 #define CLI_DIAGRAM_MAX (50u << 20) /* as the service: 50 MiB */
@@ -58,8 +63,10 @@ int cli_read_file(const char *path, struct buf *text, struct err *err);
  */
 char *cli_program_path(const char *name);
 
-/* Configuration for commands that talk to the service: file NULL = the default one if this user may read it. */
-int cli_load_config(struct config *ret, const char *file, struct err *err);
+/* The settings of file; NULL = the default one if this user may read it. CLI_OK, or the exit status once what is wrong
+ * was said on standard error, behind the words of before: CLI_NO for a bad value, CLI_USAGE for a file that cannot be
+ * read. */
+int cli_load_config(struct config *ret, const char *file, const char *before);
 
 /* "agentsim: <message>" on standard error; returns status. */
 int cli_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

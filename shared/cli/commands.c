@@ -29,7 +29,12 @@ static void print_usage(FILE *out)
         fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(out, "\n  agentsim COMMAND --help   what a command takes\n"
                  "  agentsim --version        the version\n\n"
-                 "Exit status: 0 fine, 1 the answer is no, 2 wrong use or unreadable file, 3 this machine failed.\n");
+                 "Exit status, of every command:\n"
+                 "  0  fine\n"
+                 "  1  the answer is no: findings, a bad setting, a refused session, a conversation that went\n"
+                 "     otherwise, no sandbox, a service that does not run\n"
+                 "  2  wrong use, or a file that cannot be read: diagram, scenario, settings\n"
+                 "  3  this machine failed: no memory, a result that cannot be written\n");
 }
 
 static bool is_word(const char *given, const char *word, const char *dashed, const char *letter)

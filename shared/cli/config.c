@@ -33,14 +33,15 @@ static int run(const struct cli_input *in)
 {
     struct config c = { 0 };
     struct err err = { 0 };
-    int status = CLI_OK;
+    int status;
 
     if (in->values[MARKDOWN]) {
         config_print_markdown(stdout);
         return CLI_OK;
     }
-    if (cli_load_config(&c, in->values[FILE_OPTION], &err) < 0)
-        return cli_fail(CLI_NO, "%s", err.msg);
+    status = cli_load_config(&c, in->values[FILE_OPTION], "");
+    if (status != CLI_OK)
+        return status;
     if (!in->values[FILE_OPTION])
         tell_unread();
     config_unknown_env(environ, complain, NULL);
@@ -59,7 +60,7 @@ const struct cli_command cli_config = {
     .details =
         "\nThese are the values of this environment and the file, the environment first; a service that runs keeps\n"
         "those it was started with. Secrets are shown as ***, unless asked for by name: agentsim config api_token.\n"
-        "A bad value is named and the exit status is 1, as the service would refuse to start.",
+        "A bad value is named, as the service would refuse to start: exit status 1.",
     .options = options,
     .args_max = 1,
     .run = run,

@@ -64,11 +64,11 @@ static int run(const struct cli_input *in)
     bool json = in->values[JSON];
     struct doctor_result r;
     struct config c = { 0 };
-    struct err err = { 0 };
     unsigned i;
+    int status = cli_load_config(&c, in->values[CONFIG_FILE], "the service would refuse to start: ");
 
-    if (cli_load_config(&c, in->values[CONFIG_FILE], &err) < 0)
-        return cli_fail(CLI_NO, "the service would refuse to start: %s", err.msg);
+    if (status != CLI_OK)
+        return status;
     if (json)
         printf("{\"checks\":[");
     for (i = 0; i < doctor_checks_len; i++) {

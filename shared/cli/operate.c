@@ -111,14 +111,14 @@ static int run_drain(const struct cli_input *in)
 {
     long seconds = DEFAULT_PATIENCE_S;
     struct config c = { 0 };
-    struct err err = { 0 };
     int status;
 
     if (in->values[TIMEOUT] && parse_seconds(in->values[TIMEOUT], &seconds) < 0)
         return cli_fail(CLI_USAGE, "--timeout %s is no number of seconds up to %d", in->values[TIMEOUT],
                         MOST_PATIENCE_S);
-    if (cli_load_config(&c, in->values[CONFIG_FILE], &err) < 0)
-        return cli_fail(CLI_FAILED, "%s", err.msg);
+    status = cli_load_config(&c, in->values[CONFIG_FILE], "");
+    if (status != CLI_OK)
+        return status;
     status = drain(&c, in->values[UNDO] != NULL, seconds);
     config_release(&c);
     return status;
@@ -176,13 +176,11 @@ static int run_reload(const struct cli_input *in)
 {
     struct config c = { 0 };
     struct err err = { 0 };
-    int r;
+    int r = cli_load_config(&c, in->values[CONFIG_FILE], "nothing was changed: ");
 
-    if (geteuid() != 0)
-        return cli_fail(CLI_USAGE, "only root may reload the service");
-    if (cli_load_config(&c, in->values[CONFIG_FILE], &err) < 0)
-        return cli_fail(CLI_NO, "nothing was changed: %s", err.msg);
-    r = reload(&c, &err);
+    if (r != CLI_OK)
+        return r;
+    r = geteuid() == 0 ? reload(&c, &err) : err_set(&err, ERR_FORBIDDEN, 0, "only root may reload the service");
     config_release(&c);
     if (r < 0)
         return cli_fail(CLI_NO, "%s", err.msg);

@@ -29,8 +29,21 @@ static void print(const struct buf *b)
     (void)fflush(stdout);
 }
 
+/* The diagram of all scenarios, or of this one. NULL: said, and in *ret_status. */
+static cJSON *request_for(const cJSON *common, const struct scenario *s, int *ret_status)
+{
+    cJSON *request;
+
+    if (!common)
+        return cli_read_request(s->diagram, true, ret_status);
+    request = cJSON_Duplicate(common, true);
+    if (!request)
+        *ret_status = cli_fail(CLI_FAILED, "out of memory");
+    return request;
+}
+
 /* 0 it went as written, 1 it did not; what was wrong is said. */
-static int play(const struct player_options *o, const struct scenario *s, const char *diagram, struct junit *report)
+static int play(const struct player_options *o, const struct scenario *s, const cJSON *common, struct junit *report)
 {
     int64_t began = time_mono_ms();
     auto_buf struct buf lines, failure;
@@ -40,10 +53,10 @@ static int play(const struct player_options *o, const struct scenario *s, const 
 
     buf_init(&lines, 64u << 20);
     buf_init(&failure, 1u << 20);
-    request = cli_read_request(diagram, true, &status);
+    request = request_for(common, s, &status);
     r = request ? player_run(o, s, request, &lines, &failure) : -1;
     if (!request)
-        buf_add_fmt(&failure, "%s cannot be used", diagram);
+        buf_add_fmt(&failure, "%s cannot be used", common ? "the diagram" : s->diagram);
     cJSON_Delete(request);
     seconds = (double)(time_mono_ms() - began) / 1000.0;
     printf("%s\n", s->name);
@@ -57,7 +70,7 @@ static int play(const struct player_options *o, const struct scenario *s, const 
     return r < 0;
 }
 
-static int play_all(const struct cli_input *in, const struct scenario *all, struct junit *report)
+static int play_all(const struct cli_input *in, const struct scenario *all, const cJSON *common, struct junit *report)
 {
     const struct player_options o = {
         .url = in->values[URL] ? in->values[URL] : "http://127.0.0.1:8080",
@@ -68,22 +81,26 @@ static int play_all(const struct cli_input *in, const struct scenario *all, stru
     int i, failed = 0;
 
     for (i = 0; i < in->args_len; i++)
-        failed += play(&o, &all[i], in->values[DIAGRAM] ? in->values[DIAGRAM] : all[i].diagram, report);
+        failed += play(&o, &all[i], common, report);
     printf("%d passed, %d failed\n", in->args_len - failed, failed);
     return failed;
 }
 
 /* All of them first: a misspelt name should not be found after minutes. */
-static int read_all(const struct cli_input *in, struct scenario *all)
+static int read_all(const struct cli_input *in, struct scenario *all, cJSON **ret_common)
 {
     struct err err = { 0 };
-    int i;
+    int status, i;
 
     for (i = 0; i < in->args_len; i++) {
         if (scenario_read(in->args[i], &all[i], &err) < 0)
             return cli_fail(CLI_USAGE, "%s", err.msg);
         if (!in->values[DIAGRAM] && !all[i].diagram)
             return cli_fail(CLI_USAGE, "%s names no diagram that is there; --diagram does", in->args[i]);
+    }
+    if (in->values[DIAGRAM]) {
+        *ret_common = cli_read_request(in->values[DIAGRAM], true, &status);
+        return *ret_common ? CLI_OK : status;
     }
     return CLI_OK;
 }
@@ -103,20 +120,22 @@ static int write_report(const char *path, const struct junit *report)
 static int run(const struct cli_input *in)
 {
     struct scenario *all = mem_zalloc((size_t)in->args_len, sizeof(*all));
+    cJSON *common = NULL;
     struct junit report;
     int status, i;
 
     if (!all)
         return cli_fail(CLI_FAILED, "out of memory");
     junit_init(&report);
-    status = read_all(in, all);
+    status = read_all(in, all, &common);
     if (status == CLI_OK) {
-        status = play_all(in, all, &report) ? CLI_NO : CLI_OK;
+        status = play_all(in, all, common, &report) ? CLI_NO : CLI_OK;
         if (in->values[JUNIT] && write_report(in->values[JUNIT], &report) != CLI_OK)
             status = CLI_FAILED;
     }
     for (i = 0; i < in->args_len; i++)
         scenario_release(&all[i]);
+    cJSON_Delete(common);
     junit_release(&report);
     mem_free(all);
     return status;

@@ -10,6 +10,7 @@
 #include "shared/base/io.h"
 #include "shared/base/mem.h"
 #include "shared/base/str.h"
+#include "shared/config/table.h"
 #include "shared/json/json.h"
 
 int cli_read_file(const char *path, struct buf *text, struct err *err)
@@ -115,11 +116,21 @@ char *cli_program_path(const char *name)
     return buf_steal(&path, NULL);
 }
 
-int cli_load_config(struct config *ret, const char *file, struct err *err)
+int cli_load_config(struct config *ret, const char *file, const char *before)
 {
-    if (!file && geteuid() != 0 && access("/etc/agentsim/agentsim.yaml", R_OK) < 0)
-        return config_load_env(ret, err);
-    return config_load(ret, file, err);
+    struct err err = { 0 };
+    int r;
+
+    if (!file && geteuid() != 0 && access(CONFIG_DEFAULT_FILE, R_OK) < 0)
+        r = config_load_env(ret, &err);
+    else
+        r = config_load(ret, file, &err);
+    if (r == 0)
+        return CLI_OK;
+    return cli_fail(err.errnum == ENOMEM          ? CLI_FAILED
+                    : err.kind == ERR_BAD_REQUEST ? CLI_NO
+                                                  : CLI_USAGE,
+                    "%s%s", before, err.msg);
 }
 
 void cli_add_plain(struct buf *out, const char *s, size_t len, bool keep_lines)

@@ -38,10 +38,10 @@ static int ask(const char *config_file, enum rpc_type question, enum rpc_type wa
 {
     struct config c = { 0 };
     struct err err = { 0 };
-    int r;
+    int r = cli_load_config(&c, config_file, "");
 
-    if (cli_load_config(&c, config_file, &err) < 0)
-        return cli_fail(CLI_FAILED, "%s", err.msg);
+    if (r != CLI_OK)
+        return r;
     r = service_ask(&c, question, NULL, want, answer, &err);
     config_release(&c);
     return r < 0 ? cli_fail(CLI_NO, "%s", err.msg) : CLI_OK;
@@ -215,8 +215,9 @@ static int run_kill(const struct cli_input *in)
 
     if (!all && id_parse(in->args[0], &id) < 0)
         return cli_fail(CLI_USAGE, "%s is no session id (see agentsim sessions)", in->args[0]);
-    if (cli_load_config(&c, in->values[CONFIG_FILE], &err) < 0)
-        return cli_fail(CLI_FAILED, "%s", err.msg);
+    n = cli_load_config(&c, in->values[CONFIG_FILE], "");
+    if (n != CLI_OK)
+        return n;
     n = end_listed(&c, all ? NULL : &id, &err);
     config_release(&c);
     if (n < 0)

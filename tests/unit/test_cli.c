@@ -16,6 +16,8 @@
 
 /* The program itself, as built beside the tests. */
 
+#define SCENARIO "tests/fixtures/conversations/talk_auto_chain.json"
+
 static char agentsim[4096];
 
 static int find_program(void **state)
@@ -76,7 +78,12 @@ static void answers_follow_what_was_asked(void **state)
         { { "config", "extra" }, "", 2, "unknown setting \"extra\"" },
         { { "config", "rlimit_nofile" }, "", 0, "1024\n" },
         { { "config", "max_sessions", "workers" }, "", 2, "agentsim config --help" },
-        { { "config", "--config", "/nowhere.yaml" }, "", 1, "/nowhere.yaml" },
+        { { "test", "-d", "/nowhere.json", SCENARIO }, "", 2, "/nowhere.json" },
+        { { "test", "-d", "-", SCENARIO }, "{", 1, "byte" },
+        { { "test", "/nowhere.json" }, "", 2, "/nowhere.json" },
+        { { "chat", "/nowhere.json" }, "", 2, "/nowhere.json" },
+        { { "import", "-o", "/nowhere/out", "/nowhere.py" }, "", 2, "/nowhere.py" },
+        { { "export", "-o", "/nowhere/out", "/nowhere.json" }, "", 2, "/nowhere.json" },
         { { "kill", "x" }, "", 2, "no session id" },
     };
     size_t i;
@@ -94,10 +101,48 @@ static void answers_follow_what_was_asked(void **state)
     }
 }
 
+/* The table that `agentsim --help` prints holds for every command that reads settings. */
+static void settings_that_cannot_be_had_mean_the_same_everywhere(void **state)
+{
+    static const char *const commands[][2] = { { "config" },      { "doctor" }, { "status" }, { "sessions" },
+                                               { "kill", "all" }, { "drain" },  { "reload" } };
+    static const struct {
+        const char *file, *bad_value;
+        int status;
+        const char *said;
+    } rows[] = {
+        { "/nowhere.yaml", NULL, 2, "/nowhere.yaml" },
+        { "/etc", NULL, 2, "not a regular file" },
+        { "Makefile", NULL, 1, "Makefile, line " },
+        { "/dev/null", NULL, 2, "not a regular file" },
+        { NULL, "many", 1, "AGENT_SIMULATOR_WORKERS is \"many\"" },
+    };
+    size_t i, k;
+
+    (void)state;
+    for (k = 0; k < ARRAY_LEN(rows); k++) {
+        if (rows[k].bad_value)
+            assert_int_equal(setenv("AGENT_SIMULATOR_WORKERS", rows[k].bad_value, 1), 0);
+        for (i = 0; i < ARRAY_LEN(commands); i++) {
+            const char *option = rows[k].file ? "-c" : NULL;
+            const char *words[] = { commands[i][0], commands[i][1] ? commands[i][1] : option,
+                                    commands[i][1] ? option : rows[k].file, commands[i][1] ? rows[k].file : NULL,
+                                    NULL };
+            auto_buf struct buf out;
+
+            buf_init(&out, 1u << 20);
+            assert_int_equal(run(words, "", &out), rows[k].status);
+            if (!strstr(out.data, rows[k].said))
+                fail_msg("%s, row %zu, says %s", commands[i][0], k, out.data);
+        }
+        unsetenv("AGENT_SIMULATOR_WORKERS");
+    }
+}
+
 static void every_command_explains_itself(void **state)
 {
-    static const char *const names[] = { "generate", "validate", "inspect",  "chat", "doctor",
-                                         "config",   "status",   "sessions", "kill" };
+    static const char *const names[] = { "generate", "validate", "inspect", "export",   "import", "chat",  "test",
+                                         "doctor",   "config",   "status",  "sessions", "kill",   "drain", "reload" };
     size_t i;
 
     (void)state;
@@ -160,9 +205,12 @@ static void a_service_that_does_not_run_is_said(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_follow_what_was_asked),       cmocka_unit_test(every_command_explains_itself),
-        cmocka_unit_test(a_full_disk_is_no_success),           cmocka_unit_test(a_bare_model_is_a_diagram_too),
+        cmocka_unit_test(answers_follow_what_was_asked),
+        cmocka_unit_test(every_command_explains_itself),
+        cmocka_unit_test(a_full_disk_is_no_success),
+        cmocka_unit_test(a_bare_model_is_a_diagram_too),
         cmocka_unit_test(a_service_that_does_not_run_is_said),
+        cmocka_unit_test(settings_that_cannot_be_had_mean_the_same_everywhere),
     };
 
     return cmocka_run_group_tests(tests, find_program, NULL);
