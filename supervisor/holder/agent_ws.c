@@ -17,8 +17,9 @@
 #include "supervisor/holder/ws_upgrade.h"
 #include "supervisor/sandbox/netns.h"
 
-#define FIRST_PROBE_S 1.0
-#define PROBE_S 0.25 /* between refused connections */
+#define PROBE_S 0.25     /* between refused connections */
+#define PROBE_SOON_S .05 /* the same for an agent that has just started: somebody waits for its first word */
+#define SOON_MS 3000
 #define REOPEN_S 0.1 /* after the agent closed; doubles while that repeats */
 #define REOPEN_MOST_S 2.0
 #define STABLE_MS 5000 /* a connection that lived so long starts the count anew */
@@ -214,7 +215,7 @@ static void refused(struct agent_ws *w)
 {
     stop_io(w);
     w->state = WS_WAITING;
-    agent_ws_set_timer(w, PROBE_S);
+    agent_ws_set_timer(w, time_mono_ms() - w->started_at < SOON_MS ? PROBE_SOON_S : PROBE_S);
 }
 
 static void connect_result(struct agent_ws *w, int error)
@@ -387,7 +388,8 @@ void agent_ws_start(struct agent_ws *w, int target, uint16_t port, const char *s
     w->port = port;
     memcpy(w->session, session, sizeof(w->session));
     w->state = WS_WAITING;
-    agent_ws_set_timer(w, FIRST_PROBE_S);
+    w->started_at = time_mono_ms();
+    agent_ws_set_timer(w, PROBE_SOON_S);
 }
 
 void agent_ws_hint(struct agent_ws *w)

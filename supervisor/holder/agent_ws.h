@@ -59,7 +59,7 @@ struct agent_ws {
     ev_io reader, writer, made;
     ev_timer timer;
     double pause; /* before the next attempt */
-    int64_t opened_at;
+    int64_t started_at, opened_at; /* monotonic */
 
     char key[25];
     struct buf head; /* the handshake's answer so far */
