@@ -6,116 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shared/base/keyed_hash.h"
 #include "shared/base/mem.h"
 #include "shared/base/str.h"
-#include "shared/json/scan.h"
+#include "shared/json/read.h"
 
 #define BOM "\xef\xbb\xbf"
-#define FEW_MEMBERS 12   /* objects up to this size are compared pairwise */
 #define EXACT_MAX 0x1p53 /* doubles hold every integer up to here */
-
-/* A member and its place, so that equal names sort by place. */
-struct member {
-    cJSON *node;
-    size_t place;
-};
-
-static int by_name_and_place(const void *a, const void *b)
-{
-    const struct member *x = a, *y = b;
-    int order = strcmp(x->node->string, y->node->string);
-
-    return order ? order : x->place < y->place ? -1 : 1;
-}
-
-/* The last of several equal members takes the place of the first; the ones between are dropped. */
-static void merge_equal(cJSON *object, const struct member *equal, size_t n)
-{
-    size_t i;
-
-    for (i = 1; i + 1 < n; i++)
-        cJSON_Delete(cJSON_DetachItemViaPointer(object, equal[i].node));
-    cJSON_DetachItemViaPointer(object, equal[n - 1].node);
-    cJSON_ReplaceItemViaPointer(object, equal[0].node, equal[n - 1].node);
-}
-
-static bool few_and_different(const cJSON *object, size_t n)
-{
-    const cJSON *a, *b;
-
-    if (n > FEW_MEMBERS)
-        return false;
-    for (a = object->child; a; a = a->next)
-        for (b = a->next; b; b = b->next)
-            if (a->string[0] == b->string[0] && strcmp(a->string, b->string) == 0)
-                return false;
-    return true;
-}
-
-/* Whether two of n members have one name: 1, 0, -1 out of memory. Sorting them would cost most of the reading of a wide
- * object. */
-static int has_equal(const cJSON *object, size_t n)
-{
-    size_t mask = 1, i;
-    auto_free const char **slots = NULL;
-    struct hash_key key;
-    const cJSON *c;
-
-    while (mask < 2 * n)
-        mask <<= 1;
-    slots = mem_zalloc(mask--, sizeof(*slots));
-    if (!slots)
-        return -1;
-    hash_key_new(&key);
-    for (c = object->child; c; c = c->next) {
-        for (i = (size_t)hash_text(&key, c->string) & mask; slots[i]; i = (i + 1) & mask)
-            if (strcmp(slots[i], c->string) == 0)
-                return 1;
-        slots[i] = c->string;
-    }
-    return 0;
-}
-
-static int merge_members(cJSON *object)
-{
-    auto_free struct member *members = NULL;
-    size_t n = 0, i, end;
-    int equal;
-    cJSON *c;
-
-    for (c = object->child; c; c = c->next)
-        n++;
-    equal = few_and_different(object, n) ? 0 : has_equal(object, n);
-    if (equal <= 0)
-        return equal;
-    members = mem_zalloc(n, sizeof(*members));
-    if (!members)
-        return -1;
-    for (c = object->child, i = 0; c; c = c->next, i++)
-        members[i] = (struct member){ c, i };
-    qsort(members, n, sizeof(*members), by_name_and_place);
-    for (i = 0; i < n; i = end) {
-        for (end = i + 1; end < n && strcmp(members[i].node->string, members[end].node->string) == 0; end++)
-            ;
-        if (end - i > 1)
-            merge_equal(object, members + i, end - i);
-    }
-    return 0;
-}
-
-/* Recursion is bounded by the nesting limit. */
-static int merge_tree(cJSON *node)
-{
-    cJSON *c;
-
-    if (cJSON_IsObject(node) && merge_members(node) < 0)
-        return -1;
-    for (c = node->child; c; c = c->next)
-        if (c->child && merge_tree(c) < 0)
-            return -1;
-    return 0;
-}
 
 static void *fail(struct json_error *e, enum json_fault fault, size_t offset, const char *message)
 {
@@ -143,64 +39,9 @@ static size_t first_malformed(const char *s, size_t len)
     return i;
 }
 
-/* Numbers of which the tree's double does not tell all keep their text, as the node's string. They were counted in the
- * order of the document, which is that of the tree. Recursion is bounded by the nesting limit. */
-struct exact_numbers {
-    const char *text;
-    struct json_exact *items;
-    size_t left, seen;
-};
-
-static int keep_exact(cJSON *node, struct exact_numbers *e)
-{
-    for (; node && e->left; node = node->next) {
-        if (cJSON_IsNumber(node) && e->seen++ == e->items->ordinal) {
-            node->valuestring = mem_dup(e->text + e->items->offset, e->items->len);
-            if (!node->valuestring)
-                return -1;
-            e->items++;
-            e->left--;
-        }
-        if (node->child && keep_exact(node->child, e) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* text: what was scanned; sound: the same as cJSON takes it. */
-static cJSON *build(const char *text, const char *sound, size_t len, struct json_exact *exact, size_t exact_len,
-                    struct json_error *e)
-{
-    struct exact_numbers numbers = { text, exact, exact_len, 0 };
-    cJSON *tree = cJSON_ParseWithLength(sound, len);
-
-    if (tree && keep_exact(tree, &numbers) == 0 && merge_tree(tree) == 0)
-        return tree;
-    cJSON_Delete(tree);
-    return fail(e, JSON_NOMEM, 0, "Out of memory");
-}
-
-static cJSON *build_carefully(const char *text, size_t len, struct json_scan *found, struct json_error *e)
-{
-    auto_free struct json_exact *exact = mem_zalloc(found->exact, sizeof(*exact));
-    char *copy = mem_dup(text, len);
-    cJSON *tree = NULL;
-
-    if (!copy || !exact) {
-        fail(e, JSON_NOMEM, 0, "Out of memory");
-    } else {
-        json_scan(text, len, copy, exact, found, e);
-        tree = build(text, copy, len, exact, found->exact, e);
-    }
-    if (copy)
-        mem_wipe(copy, len); /* may hold credentials, like the text it was made from */
-    mem_free(copy);
-    return tree;
-}
-
 cJSON *json_parse_request(const char *text, size_t len, bool *ret_nul, struct json_error *ret_error)
 {
-    struct json_scan found;
+    cJSON *tree;
 
     *ret_error = (struct json_error){ 0 };
     if (!len)
@@ -211,14 +52,10 @@ cJSON *json_parse_request(const char *text, size_t len, bool *ret_nul, struct js
     }
     if (!utf8_valid(text, len))
         return fail(ret_error, JSON_UTF8, first_malformed(text, len), "The document is not valid UTF-8");
-    if (json_scan(text, len, NULL, NULL, &found, ret_error) < 0) {
+    tree = json_read(text, len, ret_nul, ret_error);
+    if (!tree)
         ret_error->characters = count_characters(text, ret_error->offset);
-        return NULL;
-    }
-    *ret_nul = found.nul;
-    if (found.repair || found.exact)
-        return build_carefully(text, len, &found, ret_error);
-    return build(text, text, len, NULL, 0, ret_error);
+    return tree;
 }
 
 cJSON *json_parse(const char *text, size_t len, struct json_error *ret_error)

@@ -1,6 +1,6 @@
-/* shared/json/json.h -- documents from outside: parsed once by cJSON, bounded, then read by rules.
+/* shared/json/json.h -- documents from outside: read once into a tree of cJSON, bounded, then read by rules.
  * json_parse refuses what the contract refuses before any of it is used: invalid UTF-8, U+0000, nesting beyond 1000,
- * NaN and Infinity, integers no machine can hold, more than 1.5 million values (a tree node takes 80 bytes); an
+ * NaN and Infinity, integers no machine can hold, more than 1.5 million values (a tree node takes 100 bytes); an
  * unpaired surrogate reads as U+FFFD; a byte order mark is skipped. Member order is kept; a repeated key keeps its
  * first place and its last value. */
 #ifndef JSON_JSON_H
@@ -33,7 +33,8 @@ struct json_error {
     char message[160]; /* a sentence */
 };
 
-/* Text -> tree, to be freed with cJSON_Delete(). NULL and *ret_error on failure. */
+/* Text -> tree, to be freed with cJSON_Delete(), after every cJSON_Duplicate() of it, which shares its names. NULL and
+ * *ret_error on failure. */
 cJSON *json_parse(const char *text, size_t len, struct json_error *ret_error);
 
 /* The same, but U+0000 reads as U+FFFD and *ret_nul tells: for a request whose shape is judged before its text. */

@@ -229,6 +229,8 @@ static void numbers_keep_what_a_double_forgets(void **state)
         { "1", "1", VALUE_INT },
         { "1.0", "1.0", VALUE_DOUBLE },
         { "-0", "0", VALUE_INT },
+        { "-99999999999999", "-99999999999999", VALUE_INT },
+        { "999999999999999", "999999999999999", VALUE_INT },
         { "-0.0", "-0.0", VALUE_DOUBLE },
         { "1e2", "100.0", VALUE_DOUBLE },
         { "9007199254740993", "9007199254740993", VALUE_INT },
@@ -399,14 +401,61 @@ static void values_own_a_copy_in_document_order(void **state)
 
 static void faults_say_where(void **state)
 {
-    struct json_error e;
+    static const struct {
+        const char *text;
+        size_t offset, characters;
+        const char *message;
+    } rows[] = {
+        { "{\"\xc3\xa9\":\xc3\xa9}", 6, 5, "A value is expected here" },
+        { "\xef\xbb\xbf[1,", 3, 3, "A value is expected here" },
+        { " -x", 1, 1, "A value is expected here" },
+        { "[1.]", 3, 3, "Digits must follow the decimal point" },
+        { "[1e+]", 4, 4, "Digits must follow the exponent sign" },
+        { "[\"a", 1, 1, "A string that starts here has no end" },
+        { "[\"a\n\"]", 3, 3, "A control character stands unescaped in a string" },
+        { "[\"a\\x\"]", 3, 3, "A backslash is followed by no known escape" },
+        { "[\"a\\", 3, 3, "A backslash is followed by no known escape" },
+        { "[\"\\ud800\\u00g0\"]", 8, 8, "Four hex digits must follow \\u" },
+        { "{1:2}", 1, 1, "A member name in double quotes is expected here" },
+        { "{\"a\":1, }", 8, 8, "A member name in double quotes is expected here" },
+        { "{\"a\" 1}", 5, 5, "A colon is expected here" },
+        { "[1 2]", 3, 3, "A comma or the closing ']' is expected here" },
+        { "{\"a\":[1}", 7, 7, "A comma or the closing ']' is expected here" },
+        { "{\"a\":1]", 6, 6, "A comma or the closing '}' is expected here" },
+        { "1 2", 2, 2, "There is more text behind the end of the document" },
+    };
+    size_t i;
 
     (void)state;
-    assert_null(parse("{\"\xc3\xa9\":\xc3\xa9}", &e));
-    assert_int_equal(e.offset, 6);
-    assert_int_equal(e.characters, 5);
-    assert_null(parse("\xef\xbb\xbf[1,", &e));
-    assert_int_equal(e.offset, 3);
+    for (i = 0; i < ARRAY_LEN(rows); i++) {
+        struct json_error e;
+
+        assert_null(parse(rows[i].text, &e));
+        if (e.offset != rows[i].offset || e.characters != rows[i].characters || strcmp(e.message, rows[i].message) != 0)
+            fail_msg("%s -> \"%s\" at %zu, %zu", rows[i].text, e.message, e.offset, e.characters);
+    }
+}
+
+/* Others change trees with cJSON's functions; memory is looked after by the sanitizer. */
+static void trees_are_linked_and_freed_as_cjson_does_it(void **state)
+{
+    struct json_error e;
+    cJSON *tree = parse("{\"a\":\"x\",\"b\":[1,2.0,\"y\"],\"a\":{\"c\":\"z\"},\"d\":\"\"}", &e), *copy;
+
+    (void)state;
+    assert_non_null(tree);
+    assert_ptr_equal(tree->child->prev, cJSON_GetObjectItemCaseSensitive(tree, "d"));
+    assert_null(tree->child->prev->next);
+    assert_non_null(cJSON_AddStringToObject(tree, "e", "new"));
+    cJSON_DeleteItemFromObjectCaseSensitive(tree, "b");
+    assert_true(cJSON_AddItemToObject(tree, "f", cJSON_DetachItemFromObjectCaseSensitive(tree, "d")));
+    copy = cJSON_Duplicate(tree, true);
+    assert_true(cJSON_Compare(tree, copy, true));
+    cJSON_Delete(copy);
+    assert_string_equal(json_get(tree, "f")->valuestring, "");
+    assert_string_equal(json_get(json_get(tree, "a"), "c")->valuestring, "z");
+    assert_null(json_get(tree, "b"));
+    cJSON_Delete(tree);
 }
 
 /* cJSON allocates in its library, out of reach of the wrapped malloc; its hooks lead back here. */
@@ -465,6 +514,7 @@ int main(void)
         cmocka_unit_test(members_are_found_by_exact_name),
         cmocka_unit_test(values_own_a_copy_in_document_order),
         cmocka_unit_test(faults_say_where),
+        cmocka_unit_test(trees_are_linked_and_freed_as_cjson_does_it),
         cmocka_unit_test(short_memory_leaves_nothing_behind),
     };
 
