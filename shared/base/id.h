@@ -1,5 +1,6 @@
 /* shared/base/id.h -- 16-byte identifiers (sessions, requests): parse, print, make.
- * Text form is the UUID of RFC 4122: 36 characters, lower case when written, any case when read. */
+ * Text form is the UUID of RFC 4122: 36 characters, lower case when written. Read in any case, and in the forms that
+ * clients in Python may hold, as their uuid.UUID takes them: without dashes, in braces, as urn:uuid:. */
 #ifndef BASE_ID_H
 #define BASE_ID_H
 
@@ -7,6 +8,7 @@
 #include <stdint.h>
 
 #define ID_TEXT_LEN 36
+#define ID_TEXT_MAX 80 /* characters that are looked at: longer is no UUID */
 
 struct id {
     uint8_t b[16];

@@ -28,9 +28,9 @@ static int path_id(const char *path, bool internal, const char **ret, size_t *re
 
 static bool parse_id(const char *text, size_t len, struct id *ret)
 {
-    char id[ID_TEXT_LEN + 1];
+    char id[ID_TEXT_MAX + 1];
 
-    if (len != ID_TEXT_LEN)
+    if (len > ID_TEXT_MAX)
         return false;
     memcpy(id, text, len);
     id[len] = '\0';

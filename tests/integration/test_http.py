@@ -58,6 +58,9 @@ def test_every_answer_has_a_request_id_and_the_security_headers(stack, path):
     ("GET", "/besser_api/simulation/limits/", 307, None),
     ("GET", SESSIONS + "/not-a-uuid/files", 400, None),
     ("GET", f"{SESSIONS}/{NOBODYS}/files", 404, None),
+    ("GET", f"{SESSIONS}/{NOBODYS.replace('-', '')}/files", 404, None),
+    ("GET", f"{SESSIONS}/%7Burn:uuid:{NOBODYS.upper()}%7D/files", 404, None),
+    ("GET", f"{SESSIONS}/{NOBODYS}0/files", 400, None),
     ("DELETE", f"{SESSIONS}/{NOBODYS}", 404, None),
     ("DELETE", SESSIONS + "/..%2f..%2fetc", 400, None),
 ])

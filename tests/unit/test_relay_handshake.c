@@ -9,6 +9,7 @@
 #include "supervisor/relay/handshake.h"
 
 #define ID "0f9d3c52-8f3e-4d59-9d0a-3b8a6f1c2e4d"
+#define ID_BARE "0f9d3c528f3e4d599d0a3b8a6f1c2e4d"
 #define PUBLIC "/besser_api/simulation/" ID "/ws"
 #define INTERNAL "/sessions/" ID "/ws"
 
@@ -45,6 +46,20 @@ static void public_requests_belong_to_their_address(void **state)
     assert_string_equal(h.actor, "ip:2001:db8::/64");
     assert_int_equal(judge(&config, (struct handshake_request){ .path = PUBLIC }, &h, &err), 0);
     assert_string_equal(h.actor, "ip:unknown");
+}
+
+static void ids_may_lack_their_dashes(void **state)
+{
+    struct config config = with(token, none, none);
+    struct handshake h;
+    struct err err;
+    struct id id;
+
+    (void)state;
+    assert_int_equal(id_parse(ID, &id), 0);
+    assert_int_equal(
+        judge(&config, (struct handshake_request){ .path = "/besser_api/simulation/" ID_BARE "/ws" }, &h, &err), 0);
+    assert_true(h.id_valid && id_equal(&h.id, &id));
 }
 
 static void a_bad_id_is_let_in_to_be_told(void **state)
@@ -180,6 +195,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(public_requests_belong_to_their_address),
+        cmocka_unit_test(ids_may_lack_their_dashes),
         cmocka_unit_test(a_bad_id_is_let_in_to_be_told),
         cmocka_unit_test(other_paths_do_not_exist),
         cmocka_unit_test(the_internal_surface_wants_the_very_token),
