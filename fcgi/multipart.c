@@ -193,7 +193,10 @@ static int read_head_line(struct span line, struct part *p, struct err *err)
     return is_word((struct span){ line.s, n }, "Content-Disposition") ? read_disposition(v, p, err) : 0;
 }
 
-/* Takes the header off the front. */
+/* The body ends in the middle of a part. */
+#define CUT 2
+
+/* Takes the header off the front: 0, CUT, -1. */
 static int read_head(struct span *body, struct part *p, struct err *err)
 {
     size_t used = 0;
@@ -202,6 +205,8 @@ static int read_head(struct span *body, struct part *p, struct err *err)
         const char *end = memmem(body->s, body->len, "\r\n", 2);
         size_t n = end ? (size_t)(end - body->s) : 0;
 
+        if (!end && used + body->len <= MULTIPART_HEAD_MAX)
+            return CUT;
         used += n + 2;
         if (!end || used > MULTIPART_HEAD_MAX)
             return bad(err, "the header of a part does not end");
@@ -213,9 +218,20 @@ static int read_head(struct span *body, struct part *p, struct err *err)
     }
 }
 
+/* Whether the body ends before it is clear what a delimiter begins. */
+static bool is_cut(struct span behind)
+{
+    if (behind.len == 1 && *behind.s == '-')
+        return true;
+    behind = skip_blanks(behind);
+    return !behind.len || (behind.len == 1 && *behind.s == '\r');
+}
+
 /* What follows a delimiter: 1 a part, 0 the end, -1. */
 static int after_delimiter(struct span *body)
 {
+    if (is_cut(*body))
+        return 0;
     if (body->len >= 2 && memcmp(body->s, "--", 2) == 0)
         return 0;
     *body = skip_blanks(*body);
@@ -225,7 +241,7 @@ static int after_delimiter(struct span *body)
     return 1;
 }
 
-/* The part's content, up to the line break before the next delimiter, which is taken. */
+/* The part's content, up to the line break before the next delimiter, which is taken: 0, or -1 when there is none. */
 static int take_content(struct span *body, const struct buf *delimiter, struct span *ret)
 {
     struct span at = *body;
@@ -238,7 +254,7 @@ static int take_content(struct span *body, const struct buf *delimiter, struct s
         if (found - body->s >= 2 && memcmp(found - 2, "\r\n", 2) == 0) {
             *ret = (struct span){ body->s, (size_t)(found - body->s) - 2 };
             *body = skip(*body, (size_t)(found - body->s) + delimiter->len);
-            return 0;
+            return is_cut(*body) ? -1 : 0;
         }
         at = skip(at, (size_t)(found - at.s) + 1);
     }
@@ -255,6 +271,7 @@ static int keep(const struct part *p, struct span content, struct multipart_file
     return 1;
 }
 
+/* 1 the field, 0 another, CUT, -1. */
 static int read_part(struct span *body, const struct buf *delimiter, const char *field, struct multipart_file *ret,
                      struct err *err)
 {
@@ -266,7 +283,7 @@ static int read_part(struct span *body, const struct buf *delimiter, const char 
     buf_init(&p.filename, MULTIPART_HEAD_MAX);
     rc = read_head(body, &p, err);
     if (rc == 0 && take_content(body, delimiter, &content) < 0)
-        rc = bad(err, "a part does not end");
+        rc = CUT;
     if (rc == 0 && p.name.len == strlen(field) && memcmp(p.name.data, field, p.name.len) == 0)
         rc = keep(&p, content, ret, err);
     buf_release(&p.name);
@@ -285,6 +302,8 @@ static int read_parts(struct span body, const struct buf *delimiter, const char 
         rc = read_part(&body, delimiter, field, ret, err);
         if (rc < 0)
             return -1;
+        if (rc == CUT)
+            return found;
         found |= rc;
     }
     return more < 0 ? bad(err, "a delimiter is malformed") : found;
@@ -304,6 +323,8 @@ int multipart_find(const char *type, const char *body, size_t len, const char *f
     if (read_boundary(type, &delimiter, err) < 0)
         return -1;
     if (!len)
+        return 0;
+    if (len < delimiter.len && memcmp(body, delimiter.data, len) == 0)
         return 0;
     if (len >= delimiter.len && memcmp(body, delimiter.data, delimiter.len) == 0)
         at = skip(at, delimiter.len);

@@ -18,7 +18,8 @@ struct multipart_file {
 };
 
 /* type: the request's Content-Type. The last field of that name: 1 and *ret; 0 when the body has none, which is so of
- * an empty one and of other types; -1: ERR_BAD_REQUEST saying what is wrong with the body, or out of memory. */
+ * an empty one and of other types. A part counts once the delimiter behind it is complete: of a body that ends too
+ * early, what was whole. -1: ERR_BAD_REQUEST saying what is wrong with the body, or out of memory. */
 int multipart_find(const char *type, const char *body, size_t len, const char *field, struct multipart_file *ret,
                    struct err *err);
 

@@ -90,7 +90,8 @@ def test_what_is_refused(worker, path, content, how, status, named):
 
 
 def test_bodies_that_are_no_upload(worker):
-    for body, kind, wanted in [(b"", "multipart/form-data", 400), (b"--x", "multipart/form-data; boundary=x", 400),
+    for body, kind, wanted in [(b"", "multipart/form-data", 400), (b"--y", "multipart/form-data; boundary=x", 400),
+                               (b"--x", "multipart/form-data; boundary=x", 422),
                                (b"{}", "application/json", 422), (b"buml_file=x", "application/x-www-form-urlencoded", 422),
                                (b"", "multipart/form-data; boundary=x", 422), (b"", "", 422)]:
         status, _headers, answer, _ended = ask(worker.path, "POST", ONE, body, CONTENT_TYPE=kind)

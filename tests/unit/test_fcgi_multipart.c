@@ -102,10 +102,7 @@ static void malformed_bodies_are_refused(void **state)
         { TYPE, "x--B\r\n", "boundary is nowhere" },
         { TYPE, "--Bx\r\n", "delimiter is malformed" },
         { TYPE, "--B\n" FILE_HEAD "\n\na\n--B--", "delimiter is malformed" },
-        { TYPE, "--B\r\n" FILE_HEAD "\r\n", "header of a part does not end" },
-        { TYPE, "--B\r\n" FILE_HEAD "\r\n\r\na", "part does not end" },
-        { TYPE, "--B\r\n" FILE_HEAD "\r\n\r\na--B--", "part does not end" },
-        { TYPE, "--B\r\n" FILE_HEAD "\r\n\r\na\r\n--B", "delimiter is malformed" },
+        { TYPE, "--B\r\n" FILE_HEAD "\r\n\r\na\r\n--Bzz", "delimiter is malformed" },
         { TYPE, PART("Content-Type: text/plain", "a") END, "has no name" },
         { TYPE, PART("Content-Disposition: attachment; name=f", "a") END, "no form-data" },
         { TYPE, PART("Content-Disposition: form-data; name=\"f", "a") END, "Content-Disposition is malformed" },
@@ -125,6 +122,25 @@ static void malformed_bodies_are_refused(void **state)
             fail_msg("row %zu: %s", i, err.msg);
         assert_int_equal(err.kind, ERR_BAD_REQUEST);
         assert_null(file.filename);
+    }
+}
+
+/* As the reference's web service: a file that did not arrive in full is none. */
+static void a_body_that_ends_too_early_has_what_was_whole(void **state)
+{
+    static const char body[] = PART(FILE_HEAD, "a") PART("Content-Disposition: form-data; name=g", "b") END;
+    const char *whole = strstr(body, "a\r\n--B\r\n") + 8;
+    size_t n;
+
+    (void)state;
+    for (n = 0; n < sizeof(body); n++) {
+        struct multipart_file file = { 0 };
+        struct err err = { 0 };
+        int rc = multipart_find(TYPE, body, n, "f", &file, &err);
+
+        if (rc != (body + n >= whole))
+            fail_msg("of %zu bytes: %d %s", n, rc, err.msg);
+        mem_free(file.filename);
     }
 }
 
@@ -170,10 +186,14 @@ static void short_memory_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_is_found_with_its_name),     cmocka_unit_test(names_may_hold_quotes_and_backslashes),
-        cmocka_unit_test(boundaries_may_be_quoted_and_long), cmocka_unit_test(a_body_without_the_field_has_none),
-        cmocka_unit_test(malformed_bodies_are_refused),      cmocka_unit_test(heads_and_parts_are_bounded),
+        cmocka_unit_test(a_file_is_found_with_its_name),
+        cmocka_unit_test(names_may_hold_quotes_and_backslashes),
+        cmocka_unit_test(boundaries_may_be_quoted_and_long),
+        cmocka_unit_test(a_body_without_the_field_has_none),
+        cmocka_unit_test(malformed_bodies_are_refused),
+        cmocka_unit_test(heads_and_parts_are_bounded),
         cmocka_unit_test(short_memory_is_an_error),
+        cmocka_unit_test(a_body_that_ends_too_early_has_what_was_whole),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
