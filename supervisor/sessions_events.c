@@ -267,6 +267,19 @@ static void update_slot(struct sessions *ss, const struct launch_msg *m)
     }
 }
 
+/* The launcher clears a slot by itself too, and answers a stop that crossed with that once more: by then the slot may
+ * have been given again, and whoever is in it now stays. */
+static bool is_old_news(const struct sessions *ss, const struct session *s, const struct launch_msg *m)
+{
+    const struct selftest *t = &ss->selftest;
+
+    if (m->op != LAUNCH_CLEAN)
+        return false;
+    if (selftest_owns(t, m->slot))
+        return t->step != SELFTEST_CLEARING && !id_equal(&m->id, &t->id);
+    return s && s->state < SESSION_STOPPING && !id_equal(&m->id, &s->id);
+}
+
 static void on_message(void *owner, const struct launch_msg *m)
 {
     struct sessions *ss = owner;
@@ -281,6 +294,8 @@ static void on_message(void *owner, const struct launch_msg *m)
         on_slot(ss, m);
         return;
     }
+    if (is_old_news(ss, s, m))
+        return;
     update_slot(ss, m);
     if (selftest_owns(&ss->selftest, m->slot))
         selftest_message(&ss->selftest, m);

@@ -22,7 +22,7 @@ enum launch_op {
     LAUNCH_STARTED,     /* slot, id, value: pid of the holder; its socket listens */
     LAUNCH_FAILED,      /* slot, id, value: errno; the slot is clean */
     LAUNCH_EXITED,      /* slot, id, value: wait status of the holder; the slot still needs LAUNCH_STOP */
-    LAUNCH_CLEAN,       /* slot: nothing of the session is left, the slot may be used again */
+    LAUNCH_CLEAN,       /* slot, id (zero: it was free): nothing of the session is left, the slot may be used again */
     LAUNCH_QUARANTINED, /* slot, value: processes that cannot be killed; retried by the launcher, CLEAN may follow */
     LAUNCH_OP_MAX
 };

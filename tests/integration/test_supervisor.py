@@ -138,6 +138,25 @@ def test_a_holder_that_ends_takes_its_session_along(rig):
     wait_until(lambda: rig.is_gone(session))
 
 
+def test_a_slot_that_is_told_clean_twice_keeps_who_has_it_now():
+    """The launcher clears a slot by itself, a stop crosses with that and is answered too, in a slot that is used again."""
+    with Rig(slots=1) as one:
+        first, _ = one.ready()
+        one.launcher.keeps_cleaning = True
+        stops = len(one.launcher.stops)
+        one.launcher.holders.pop(0).close()
+        wait_until(lambda: len(one.launcher.stops) > stops, what="the stop that crosses")
+        one.launcher.tell(rig_module.L_CLEAN, 0, session=first)
+        second, _ = one.ready()
+        one.launcher.tell(rig_module.L_CLEAN, 0)
+        for _ in range(3):  # each a turn of its loop
+            assert one.health()["sessions"] == 1
+        assert one.info(second)["state"] == "READY"
+        assert failure(one, rig_module.CREATE, uuid.uuid4().bytes + text("ip:192.0.2.7") + u32(0)).kind == rig_module.LIMIT
+        one.launcher.keeps_cleaning = False
+        one.end(second)
+
+
 def test_an_agent_that_ends_is_reported_until_its_holder_is_done(rig):
     session, holder = rig.ready()
     holder.end(rig_module.SIGNALED, 9, done=False)
