@@ -42,6 +42,8 @@ int buf_reserve(struct buf *b, size_t more)
     size_t need, cap;
     char *bigger;
 
+    if (!b->failed && more < b->cap - b->len && b->len + more <= b->max) /* the most frequent by far */
+        return 0;
     if (b->failed)
         return -1;
     if (__builtin_add_overflow(b->len, more, &need) || need > b->max || need > SIZE_MAX / 4)

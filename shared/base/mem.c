@@ -16,6 +16,7 @@
 #define HEAD sizeof(size_t) /* in front of a piece: its usable bytes */
 #define KINDS 64u           /* freed pieces of up to KINDS * ALIGN bytes are used again for others of their size */
 #define PAGE 4096u
+#define LARGE 64u /* bytes; arrays of larger things begin with room for fewer */
 
 struct freed {
     struct freed *next;
@@ -247,7 +248,7 @@ void mem_wipe(void *p, size_t len)
 
 int mem_grow(void **array, size_t len, size_t *cap, size_t size)
 {
-    size_t want = *cap ? *cap * 2 : 8;
+    size_t want = *cap ? *cap * 2 : size < LARGE ? 8 : 2;
     void *bigger;
 
     if (len < *cap)

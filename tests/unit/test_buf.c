@@ -38,6 +38,24 @@ static void ceiling_makes_the_failure_sticky(void **state)
     assert_string_equal(b.data, "ab");
 }
 
+/* Memory is taken in larger steps than the ceiling has. */
+static void ceiling_counts_where_there_is_room(void **state)
+{
+    auto_buf struct buf b;
+
+    (void)state;
+    buf_init(&b, 10);
+    assert_int_equal(buf_add_str(&b, "12345"), 0);
+    assert_int_equal(buf_add_str(&b, "67890"), 0);
+    assert_int_equal(buf_add_str(&b, "x"), -1);
+    assert_string_equal(b.data, "1234567890");
+    buf_clear(&b);
+    b.max = 3;
+    assert_int_equal(buf_add_str(&b, "1234"), -1);
+    assert_true(buf_failed(&b));
+    assert_int_equal(buf_add_str(&b, ""), -1);
+}
+
 static void json_strings_escape_and_repair(void **state)
 {
     static const struct {
@@ -84,9 +102,8 @@ static void short_memory_leaves_a_failed_buffer(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(grows_and_stays_terminated),
-        cmocka_unit_test(ceiling_makes_the_failure_sticky),
-        cmocka_unit_test(json_strings_escape_and_repair),
+        cmocka_unit_test(grows_and_stays_terminated),          cmocka_unit_test(ceiling_makes_the_failure_sticky),
+        cmocka_unit_test(ceiling_counts_where_there_is_room),  cmocka_unit_test(json_strings_escape_and_repair),
         cmocka_unit_test(short_memory_leaves_a_failed_buffer),
     };
 
