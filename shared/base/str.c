@@ -124,6 +124,16 @@ size_t utf8_floor(const char *s, size_t len)
     return len;
 }
 
+size_t str_append(char *out, size_t size, size_t len, const char *s)
+{
+    size_t n = strlen(s), room = size - 1 - len;
+
+    n = n < room ? n : room;
+    memcpy(out + len, s, n);
+    out[len + n] = '\0';
+    return len + n;
+}
+
 bool str_eq(const char *a, const char *b)
 {
     if (!a || !b)

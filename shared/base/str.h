@@ -26,6 +26,10 @@ bool str_eq(const char *a, const char *b); /* NULL equals only NULL */
 bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);
 
+/* Appends s to the len bytes of text in out, which holds size > len: as much as there is room for, and a NUL. Returns
+ * the new length. For short texts that are made by the thousand, where snprintf would be most of the work. */
+size_t str_append(char *out, size_t size, size_t len, const char *s);
+
 /* Whole text as a number in base 10 within [min, max]: 0, or -1 (empty, rest, out of range). */
 int str_to_int(const char *s, int64_t min, int64_t max, int64_t *ret);
 #define DOUBLE_TEXT_MAX 32

@@ -51,16 +51,13 @@ static int check_workspaces(struct program_check *c)
 static int check_custom_code(struct program_check *c, const struct state *s, const char *part, const struct action *a)
 {
     char title[TITLE_MAX];
-    struct code code = { .kind = CODE_CUSTOM,
-                         .source = a->text,
-                         .title = title,
-                         .where = MEMBER_PATH(a->where, "name"),
-                         .rule = 28,
-                         .session = true };
+    struct code code = { .kind = CODE_CUSTOM, .source = a->text, .title = title, .rule = 28, .session = true };
+    struct path_text where;
     int found;
 
     if (a->kind != ACTION_CODE || map_get(&c->clean, a->text, strlen(a->text)) != MAP_NONE)
         return 0;
+    code.where = document_member(&where, a->where, "name");
     snprintf(title, sizeof(title), "State \"%s\", %s, %s", SHOWN(s->name), part, action_kind_title(a->kind));
     found = code_check(&code, c->parser, c->f, NULL, c->err);
     if (found == 0 && map_put(&c->clean, a->text, strlen(a->text), 1, NULL) < 0)

@@ -4,31 +4,41 @@
 #include <string.h>
 
 #include "shared/base/mem.h"
+#include "shared/base/str.h"
 #include "shared/diagram/read.h"
 #include "shared/diagram/text.h"
 #include "shared/json/json.h"
 
-static const char *const type_names[ELEMENT__MAX] = {
-    [ELEMENT_LLM] = "AgentLLM",
-    [ELEMENT_TOOL] = "AgentTool",
-    [ELEMENT_SKILL] = "AgentSkill",
-    [ELEMENT_WORKSPACE] = "AgentWorkspace",
-    [ELEMENT_INTENT] = "AgentIntent",
-    [ELEMENT_GUI] = "AgentGUI",
-    [ELEMENT_RAG] = "AgentRagElement",
-    [ELEMENT_STATE] = "AgentState",
-    [ELEMENT_REASONING_STATE] = "AgentReasoningState",
-    [ELEMENT_INITIAL] = "StateInitialNode",
-    [ELEMENT_COMMENT] = "Comments",
+#define WORD(s) \
+    { \
+        s, sizeof(s) - 1 \
+    }
+
+/* With their lengths: most elements are none of these, and the words begin alike. */
+static const struct {
+    const char *word;
+    size_t len;
+} types[ELEMENT__MAX] = {
+    [ELEMENT_LLM] = WORD("AgentLLM"),
+    [ELEMENT_TOOL] = WORD("AgentTool"),
+    [ELEMENT_SKILL] = WORD("AgentSkill"),
+    [ELEMENT_WORKSPACE] = WORD("AgentWorkspace"),
+    [ELEMENT_INTENT] = WORD("AgentIntent"),
+    [ELEMENT_GUI] = WORD("AgentGUI"),
+    [ELEMENT_RAG] = WORD("AgentRagElement"),
+    [ELEMENT_STATE] = WORD("AgentState"),
+    [ELEMENT_REASONING_STATE] = WORD("AgentReasoningState"),
+    [ELEMENT_INITIAL] = WORD("StateInitialNode"),
+    [ELEMENT_COMMENT] = WORD("Comments"),
 };
 
 static enum element_type type_of(const cJSON *node)
 {
     const cJSON *type = json_get(node, "type");
-    size_t i;
+    size_t len = cJSON_IsString(type) ? strlen(type->valuestring) : 0, i;
 
-    for (i = 1; cJSON_IsString(type) && i < ELEMENT__MAX; i++)
-        if (strcmp(type_names[i], type->valuestring) == 0)
+    for (i = 1; i < ELEMENT__MAX; i++)
+        if (types[i].len == len && memcmp(types[i].word, type->valuestring, len) == 0)
             return (enum element_type)i;
     return ELEMENT_OTHER;
 }
@@ -47,15 +57,9 @@ static bool is_plain_key(const char *s)
     return n && !s[n] && n <= SHOWN_MAX;
 }
 
-/* Appends as much as there is room for. Every element gets a path, most of them for nothing: no snprintf. */
 static void add(struct path_text *out, size_t *len, const char *s)
 {
-    size_t n = strlen(s), room = sizeof(out->text) - 1 - *len;
-
-    n = n < room ? n : room;
-    memcpy(out->text + *len, s, n);
-    *len += n;
-    out->text[*len] = '\0';
+    *len = str_append(out->text, sizeof(out->text), *len, s);
 }
 
 const char *document_path(struct path_text *out, const char *map, const char *id, const char *member)

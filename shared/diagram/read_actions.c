@@ -5,6 +5,7 @@
 
 #include "shared/base/log.h"
 #include "shared/base/mem.h"
+#include "shared/base/str.h"
 #include "shared/diagram/code.h"
 #include "shared/diagram/reader.h"
 #include "shared/diagram/text.h"
@@ -327,6 +328,16 @@ static int read_action(const struct body *b, struct action *a)
     return rc;
 }
 
+/* State "Greet", body, text reply */
+static void write_title(struct body *b, const struct state *s, const char *part, enum action_kind kind)
+{
+    const char *const words[] = { "State \"", SHOWN(s->name), "\", ", part, ", ", action_kind_title(kind) };
+    size_t len = 0, i;
+
+    for (i = 0; i < ARRAY_LEN(words); i++)
+        len = str_append(b->title, sizeof(b->title), len, words[i]);
+}
+
 static int add_action(struct reader *r, const struct state *s, const char *part, struct element *e,
                       struct action_list *list)
 {
@@ -347,7 +358,7 @@ static int add_action(struct reader *r, const struct state *s, const char *part,
     if (!a)
         return reader_nomem(r);
     a->kind = kind;
-    snprintf(b.title, sizeof(b.title), "State \"%s\", %s, %s", SHOWN(s->name), part, action_kind_title(kind));
+    write_title(&b, s, part, kind);
     rc = read_action(&b, a);
     if (rc == SKIP)
         action_list_drop_last(list);

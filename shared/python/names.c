@@ -5,7 +5,6 @@
 #include <string.h>
 #include <utf8proc.h>
 
-#include "shared/base/buf.h"
 #include "shared/base/marks.h"
 #include "shared/base/mem.h"
 #include "shared/base/str.h"
@@ -265,19 +264,14 @@ static const char *make_suffixed(struct names *n, const char *base, struct err *
 {
     size_t origin = (size_t)(find(n, base) - n->entries), k;
     struct names_entry *made;
-    auto_buf struct buf name;
+    char name[NAME_ROOM];
 
-    buf_init(&name, NAME_ROOM);
     for (k = n->entries[origin].next;; k++) {
-        buf_clear(&name);
-        if (buf_add_fmt(&name, "%s_%zu", base, k) < 0) {
-            err_nomem(err);
-            return NULL;
-        }
-        if (!find(n, name.data))
+        (void)snprintf(name, sizeof(name), "%s_%zu", base, k);
+        if (!find(n, name))
             break;
     }
-    made = add(n, name.data, err);
+    made = add(n, name, err);
     if (!made)
         return NULL;
     n->entries[origin].next = k + 1;
@@ -306,14 +300,12 @@ const char *names_make(struct names *n, const char *raw, struct err *err)
 
 const char *names_make_prefixed(struct names *n, const char *prefix, const char *raw, struct err *err)
 {
-    char bare[NAME_MAX_LEN + 1];
-    auto_buf struct buf base;
+    char bare[NAME_MAX_LEN + 1], base[NAME_ROOM];
+    size_t len;
 
-    buf_init(&base, NAME_ROOM);
     stem(raw, bare);
-    if (buf_add_fmt(&base, "%s_%s", prefix, bare) < 0) {
-        err_nomem(err);
-        return NULL;
-    }
-    return make_unique(n, base.data, err);
+    len = str_append(base, sizeof(base), 0, prefix);
+    len = str_append(base, sizeof(base), len, "_");
+    str_append(base, sizeof(base), len, bare);
+    return make_unique(n, base, err);
 }

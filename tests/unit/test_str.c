@@ -143,6 +143,23 @@ static void yes_and_no_have_four_spellings(void **state)
     }
 }
 
+static void what_is_appended_is_cut_where_room_ends(void **state)
+{
+    char out[6] = "??";
+    size_t len = str_append(out, sizeof(out), 0, "ab");
+
+    (void)state;
+    assert_int_equal(len, 2);
+    assert_string_equal(out, "ab");
+    len = str_append(out, sizeof(out), len, "");
+    assert_int_equal(len, 2);
+    len = str_append(out, sizeof(out), len, "cdefg");
+    assert_int_equal(len, 5);
+    assert_string_equal(out, "abcde");
+    assert_int_equal(str_append(out, sizeof(out), len, "x"), 5);
+    assert_string_equal(out, "abcde");
+}
+
 static void comparing(void **state)
 {
     char hex[9];
@@ -202,10 +219,15 @@ static void reals_are_written_with_the_fewest_digits(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(utf8_is_read_as_the_standard_says), cmocka_unit_test(every_code_point_survives_the_round_trip),
-        cmocka_unit_test(cuts_fall_between_characters),      cmocka_unit_test(numbers_are_whole_texts_in_range),
-        cmocka_unit_test(reals_are_finite_and_decimal),      cmocka_unit_test(reals_are_written_with_the_fewest_digits),
-        cmocka_unit_test(yes_and_no_have_four_spellings),    cmocka_unit_test(comparing),
+        cmocka_unit_test(utf8_is_read_as_the_standard_says),
+        cmocka_unit_test(every_code_point_survives_the_round_trip),
+        cmocka_unit_test(cuts_fall_between_characters),
+        cmocka_unit_test(numbers_are_whole_texts_in_range),
+        cmocka_unit_test(reals_are_finite_and_decimal),
+        cmocka_unit_test(reals_are_written_with_the_fewest_digits),
+        cmocka_unit_test(yes_and_no_have_four_spellings),
+        cmocka_unit_test(comparing),
+        cmocka_unit_test(what_is_appended_is_cut_where_room_ends),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
