@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "shared/base/err.h"
 #include "shared/diagram/map.h"
@@ -47,6 +48,12 @@ char *program_fixed_name(struct program *p, const char *name); /* private form o
 int program_reserve(struct program *p, const char *name);      /* takes that form */
 const char *program_llm(struct program *p, const char *name);  /* variable, "" when there is none */
 size_t program_gui_index(const struct program *p, const char *id); /* MODEL_NONE: no such GUI */
+
+/* Are the len bytes at name this word? Asked for every word of the tables, whenever a program uses a name. */
+static inline bool program_is_name(const char *word, const char *name, size_t len)
+{
+    return *word == *name && strncmp(word, name, len) == 0 && !word[len];
+}
 
 /* program_imports.c, program_helpers.c: tables of what a program may need, by its plain name */
 void program_use(void *p, const char *name, size_t len); /* code_writer's use */

@@ -160,7 +160,7 @@ bool program_use_helper(struct program *p, const char *name, size_t len)
     size_t i;
 
     for (i = 0; i < ARRAY_LEN(helpers); i++)
-        if (strlen(helpers[i].name) == len && memcmp(helpers[i].name, name, len) == 0) {
+        if (program_is_name(helpers[i].name, name, len)) {
             p->helpers |= UINT64_C(1) << i;
             return true;
         }

@@ -53,11 +53,6 @@ static const char *row_name(const struct import_row *r)
     return r->member ? r->member : r->module;
 }
 
-static bool same(const char *name, const char *s, size_t len)
-{
-    return strlen(name) == len && memcmp(name, s, len) == 0;
-}
-
 void program_use(void *context, const char *name, size_t len)
 {
     struct program *p = context;
@@ -67,10 +62,12 @@ void program_use(void *context, const char *name, size_t len)
     if (program_use_helper(p, name, len))
         return;
     for (i = 0; i < ARRAY_LEN(rows); i++)
-        if (same(row_name(&rows[i]), name, len))
+        if (program_is_name(row_name(&rows[i]), name, len)) {
             p->imports |= UINT64_C(1) << i;
+            return;
+        }
     for (i = 0; (provider = llm_provider_at(i)); i++)
-        if (same(provider->class_name, name, len))
+        if (program_is_name(provider->class_name, name, len))
             p->providers |= UINT32_C(1) << i;
 }
 

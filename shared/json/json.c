@@ -73,7 +73,7 @@ const cJSON *json_get(const cJSON *object, const char *key)
 {
     const cJSON *c;
 
-    if (!cJSON_IsObject(object))
+    if (!object || (object->type & 0xff) != cJSON_Object) /* asked too often for a call */
         return NULL;
     for (c = object->child; c; c = c->next)
         if (c->string && c->string[0] == key[0] && strcmp(c->string, key) == 0)
