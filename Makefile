@@ -11,6 +11,7 @@
 #   supervisor/holder, sandbox, egress     agentsim-holder
 #   supervisor/keeper                      agentsim-keeper
 #   supervisor/sandbox/pid1                agentsim-pid1      (static)
+#   shared/forget                          agentsim-forget.so (preloaded into nginx); replace.c also in agentsim-fcgi
 #   tests/unit/test_X.c                    one cmocka program each, linked with all rooms but their main.c
 # Variants: B is the build folder, SAN=address builds with ASan and UBSan, CC chooses the compiler.
 
@@ -45,7 +46,8 @@ PYTHON_CONFIG := /usr/bin/python3-config
 
 # ---- rooms ------------------------------------------------------------------------------------------------------
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
-SHARED_SRC := $(filter-out shared/cli/% shared/python/jail/%,$(wildcard shared/*/*.c))
+FORGET_SRC := $(wildcard shared/forget/*.c)
+SHARED_SRC := $(filter-out shared/cli/% shared/python/jail/% shared/forget/replace.c shared/forget/place.c,$(wildcard shared/*/*.c))
 CLI_SRC := $(wildcard shared/cli/*.c)
 JAIL_SRC := $(wildcard shared/python/jail/*.c)
 FCGI_SRC := $(wildcard fcgi/*.c fcgi/handlers/*.c)
@@ -55,10 +57,11 @@ HOLDER_SRC := $(wildcard supervisor/holder/*.c supervisor/sandbox/*.c supervisor
 KEEPER_SRC := $(wildcard supervisor/keeper/*.c)
 PID1_SRC := $(wildcard supervisor/sandbox/pid1/*.c)
 ROOMS_SRC := $(SHARED_SRC) $(CLI_SRC) $(FCGI_SRC) $(SUPERVISOR_SRC) $(LAUNCHER_SRC) $(HOLDER_SRC) $(KEEPER_SRC)
-ALL_SRC := $(ROOMS_SRC) $(JAIL_SRC) $(PID1_SRC)
+ALL_SRC := $(ROOMS_SRC) $(JAIL_SRC) $(PID1_SRC) $(FORGET_SRC)
 
 PROGRAMS := $(B)/bin/agentsim $(B)/bin/agentsim-fcgi $(B)/bin/agentsim-supervisor $(B)/bin/agentsim-launcher \
-	$(B)/bin/agentsim-holder $(B)/bin/agentsim-keeper $(B)/bin/agentsim-pid1 $(B)/bin/agentsim-pyparse
+	$(B)/bin/agentsim-holder $(B)/bin/agentsim-keeper $(B)/bin/agentsim-pid1 $(B)/bin/agentsim-pyparse \
+	$(B)/bin/agentsim-forget.so
 LIBSHARED := $(B)/libshared.a
 
 TEST_SRC := $(wildcard tests/unit/test_*.c)
@@ -89,12 +92,13 @@ down: ## stop what `make up` started
 build: $(PROGRAMS) ## build the programs into build/bin
 
 $(B)/bin/agentsim: $(call obj,$(CLI_SRC)) $(LIBSHARED)
-$(B)/bin/agentsim-fcgi: $(call obj,$(FCGI_SRC)) $(LIBSHARED)
+# What it frees is overwritten; a sanitizer brings a heap of its own, which does that too.
+$(B)/bin/agentsim-fcgi: $(call obj,$(FCGI_SRC)) $(if $(SAN),,$(call obj,shared/forget/replace.c)) $(LIBSHARED)
 $(B)/bin/agentsim-supervisor: $(call obj,$(SUPERVISOR_SRC)) $(LIBSHARED)
 $(B)/bin/agentsim-launcher: $(call obj,$(LAUNCHER_SRC)) $(LIBSHARED)
 $(B)/bin/agentsim-holder: $(call obj,$(HOLDER_SRC)) $(LIBSHARED)
 $(B)/bin/agentsim-keeper: $(call obj,$(KEEPER_SRC)) $(LIBSHARED)
-$(filter-out %-pid1 %-pyparse,$(PROGRAMS)):
+$(filter-out %-pid1 %-pyparse %.so,$(PROGRAMS)):
 	@mkdir -p $(@D)
 	@echo "  link  $@"
 	@$(CC) $(CFLAGS) $(HARDEN_LD) -o $@ $^ $(LIBS)
@@ -104,6 +108,12 @@ $(B)/bin/agentsim-pid1: $(PID1_SRC)
 	@mkdir -p $(@D)
 	@echo "  link  $@"
 	@$(CC) $(CPPFLAGS) -std=gnu17 $(WARN) -O2 -static -o $@ $(PID1_SRC)
+
+# Never with a sanitizer: nginx has none.
+$(B)/bin/agentsim-forget.so: $(FORGET_SRC) shared/forget/forget.h
+	@mkdir -p $(@D)
+	@echo "  link  $@"
+	@$(CC) $(CPPFLAGS) -std=gnu17 -g $(WARN) -O2 -fPIC -fno-builtin -shared -Wl,-z,relro,-z,now -o $@ $(FORGET_SRC)
 
 $(B)/bin/agentsim-pyparse: $(JAIL_SRC) $(LIBSHARED)
 	@mkdir -p $(@D)

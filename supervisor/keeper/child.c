@@ -81,10 +81,15 @@ static int hand_listeners_on(const struct child *c)
     return setenv("NGINX", text, 1);
 }
 
-/* The C library's own switch; without its cache for small pieces, which would keep them as they were. */
+/* The loader would do without a library that is not there, and only say so. Without the C library's cache for small
+ * pieces, memory of many closed conversations goes back to the system. */
 static int have_it_forget(const struct child *c)
 {
-    return c->forgets ? setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0:glibc.malloc.perturb=90", 1) : 0;
+    if (!c->preload)
+        return 0;
+    if (access(c->preload, R_OK) < 0)
+        return -1;
+    return setenv("LD_PRELOAD", c->preload, 1) < 0 ? -1 : setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", 1);
 }
 
 static int become(const struct child *c, const struct child_user *user)

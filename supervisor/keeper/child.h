@@ -27,8 +27,8 @@ struct child {
     size_t sockets_len;
     const int *inherited; /* nginx: listening sockets of the one before, not ours; its variable NGINX names them */
     size_t inherited_len;
-    int nice;     /* above 0: lets the others run first */
-    bool forgets; /* overwrites memory that it frees: credentials pass through it and its libraries */
+    int nice;            /* above 0: lets the others run first */
+    const char *preload; /* nginx: a library that has it overwrite what it frees, for credentials pass through it */
     int stop_signal;
     int64_t stop_ms;   /* after that long it is killed */
     int reload_signal; /* for new settings; the one that stops it: it starts anew with them */

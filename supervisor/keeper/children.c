@@ -9,7 +9,7 @@
 
 #define WORKER_NICE 5 /* who compiles can wait a moment, a conversation shows it */
 
-enum path { PATH_LAUNCHER, PATH_SUPERVISOR, PATH_WORKER, PATH__MAX };
+enum path { PATH_LAUNCHER, PATH_SUPERVISOR, PATH_WORKER, PATH_FORGET, PATH__MAX };
 
 static char *program(const struct config *c, const char *name)
 {
@@ -57,13 +57,14 @@ static void add_worker(struct children *all, const char *config_file, const stru
     with_socket(worker, s, SOCKET_FCGI);
     worker->reload_signal = SIGTERM; /* after the request at hand */
     worker->nice = WORKER_NICE;
-    worker->service_user = worker->socket_is_stdin = worker->forgets = true;
+    worker->service_user = worker->socket_is_stdin = true;
 }
 
 int children_make(const struct config *c, const char *config_file, const struct keeper_sockets *s, struct children *ret,
                   struct err *err)
 {
-    static const char *const programs[PATH__MAX] = { "agentsim-launcher", "agentsim-supervisor", "agentsim-fcgi" };
+    static const char *const programs[PATH__MAX] = { "agentsim-launcher", "agentsim-supervisor", "agentsim-fcgi",
+                                                     "agentsim-forget.so" };
     struct children all = { 0 };
     struct child *child;
     int64_t i;
@@ -71,7 +72,8 @@ int children_make(const struct config *c, const char *config_file, const struct 
     all.items = mem_zalloc((size_t)c->workers + 3, sizeof(*all.items));
     for (i = 0; i < PATH__MAX; i++)
         all.paths[i] = program(c, programs[i]);
-    if (!all.items || !all.paths[PATH_LAUNCHER] || !all.paths[PATH_SUPERVISOR] || !all.paths[PATH_WORKER]) {
+    if (!all.items || !all.paths[PATH_LAUNCHER] || !all.paths[PATH_SUPERVISOR] || !all.paths[PATH_WORKER] ||
+        !all.paths[PATH_FORGET]) {
         children_release(&all);
         return err_nomem(err);
     }
@@ -82,7 +84,7 @@ int children_make(const struct config *c, const char *config_file, const struct 
         child->argv[2] = c->nginx_conf;
         child->argv[3] = "-g";
         child->argv[4] = "daemon off;";
-        child->forgets = true;
+        child->preload = all.paths[PATH_FORGET];
     }
     /* The launcher ends last of ours and takes its time: it kills sessions and removes their directories. */
     with_config(add(&all, "agentsim-launcher", all.paths[PATH_LAUNCHER], SIGTERM, 15000), config_file);

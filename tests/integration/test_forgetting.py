@@ -1,9 +1,13 @@
 """What a request brought is nowhere in the service when it was answered: credentials, keys in configYaml, whatever the answer"""
+import contextlib
+import http.client
 import json
 import pathlib
+import socket
 
 import pytest
 
+from tests.bench.wire import handshake
 from tests.security.test_secrets import memory
 from tests.support.stack import Stack, children_of, wait_until
 
@@ -89,3 +93,39 @@ def test_what_a_request_brought_is_forgotten(stack, diagram):
     assert not held(all_of(stack))
     assert seen >= {200, 400, 422}, seen
     stack.assert_clean()
+
+
+def nginx_of(stack):
+    masters = stack.children("nginx")
+    return masters + [pid for master in masters for pid in children_of(master)]
+
+
+def test_headers_are_forgotten_while_the_connection_stays(stack):
+    connection = http.client.HTTPConnection("127.0.0.1", stack.port)
+    fields = {"Authorization": f"Bearer {OPENAI}", "Cookie": "x" * 3000 + HUGGING}
+    for path in ("/", "/no-such-page", f"{SIMULATION}/limits"):
+        connection.request("GET", path, headers=fields)
+        connection.getresponse().read()
+        wait_until(lambda: not held(all_of(stack)), 10, f"{path} is forgotten")
+    connection.close()
+
+
+def unmasked(text):
+    """A frame whose mask changes nothing, so that its text can be found on its way."""
+    assert 125 < len(text) < 65536
+    return bytes([0x81, 0x80 | 126]) + len(text).to_bytes(2, "big") + bytes(4) + text
+
+
+def test_what_a_socket_brought_is_forgotten_with_it(stack):
+    """By nginx all of it, by the supervisor the sign-in: the frames behind it are words of a conversation."""
+    auth = json.dumps({"type": "auth", "githubSession": OPENAI}).ljust(200).encode()
+    with socket.create_connection(("127.0.0.1", stack.port), 10) as s:
+        s.sendall(handshake(f"{SIMULATION}/3f2b8a90-0000-4000-8000-000000000001/ws", stack.port, [("Cookie", YAML)]))
+        assert b" 101 " in s.recv(4096)
+        assert held(nginx_of(stack)), "the test looks where it is"
+        s.sendall(unmasked(auth) + unmasked(REPLICATE.encode() * 1900) * 3)
+        with contextlib.suppress(ConnectionResetError):
+            while s.recv(4096):
+                pass
+    wait_until(lambda: not held(nginx_of(stack)), 10, "nginx has forgotten the conversation")
+    assert not any(OPENAI in secrets for secrets in held(all_of(stack)).values())

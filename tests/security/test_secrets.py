@@ -1,4 +1,5 @@
 """Secrets, seen from the machine"""
+import array
 import contextlib
 import ctypes
 import os
@@ -10,6 +11,7 @@ from tests.security.table import stopped_by
 from tests.support.stack import TOKEN, children_of
 
 SECRETS = (SECRET.encode(), BAG_SECRET.encode())
+PAGE = os.sysconf("SC_PAGE_SIZE")
 OUR_PROGRAMS = ("agentsim-fcgi", "agentsim-supervisor", "agentsim-launcher", "agentsim-keeper")
 
 
@@ -31,16 +33,33 @@ def service(stack):
     return [stack.keeper.pid] + [pid for name in OUR_PROGRAMS for pid in stack.children(name)]
 
 
+def used(pid, start, end):
+    """The parts of a mapping that the kernel has pages for; much of a large one may never have been touched."""
+    with open(f"/proc/{pid}/pagemap", "rb", 0) as f:
+        f.seek(start // PAGE * 8)
+        pages = array.array("Q", f.read((end - start) // PAGE * 8))
+    first = None
+    for n, page in enumerate(pages):
+        if page >> 62 and first is None:
+            first = n
+        elif not page >> 62 and first is not None:
+            yield start + first * PAGE, start + n * PAGE
+            first = None
+    if first is not None:
+        yield start + first * PAGE, start + len(pages) * PAGE
+
+
 def memory(pid):
     """All that is readable of a process's memory."""
     parts = []
     with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as mem:
         for line in maps:
             start, end = (int(x, 16) for x in line.split()[0].split("-"))
-            if line.split()[1].startswith("rw") and end - start < 256 << 20:
+            if line.split()[1].startswith("rw") and end - start < 8 << 30:
                 with contextlib.suppress(OSError, OverflowError):
-                    mem.seek(start)
-                    parts.append(mem.read(end - start))
+                    for begin, until in used(pid, start, end) if end - start > 64 << 20 else [(start, end)]:
+                        mem.seek(begin)
+                        parts.append(mem.read(until - begin))
     return b"\0".join(parts)
 
 

@@ -29,7 +29,7 @@ from tests.support.uids import Users
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / os.environ.get("AGENTSIM_BUILD", "build")
 SANITIZED = "asan" in str(BUILD)
-# What glibc.malloc.perturb does, which the keeper sets: the sanitizer's allocator overwrites what is freed, too.
+# What shared/forget does, which is not linked then: the sanitizer's allocator overwrites what is freed, too.
 SANITIZER = "max_free_fill_size=1073741824:free_fill_byte=90"
 TOKEN = "a-token-for-tests"
 

@@ -161,17 +161,30 @@ static void a_fastcgi_socket_becomes_standard_input(void **state)
     close(ends[0]);
 }
 
-static void who_handles_credentials_overwrites_freed_memory(void **state)
+static void a_library_is_preloaded(void **state)
 {
     auto_buf struct buf out;
-    struct child c = { .name = "x", .forgets = true };
+    struct child c = { .name = "x", .preload = "/dev/null" };
     int status;
 
     (void)state;
     buf_init(&out, 4096);
-    run_shell(&c, "echo $GLIBC_TUNABLES", &out, &status);
+    run_shell(&c, "echo $LD_PRELOAD", &out, &status);
     assert_int_equal(status, 0);
-    assert_non_null(strstr(out.data, "glibc.malloc.perturb="));
+    assert_non_null(strstr(out.data, "/dev/null\n"));
+}
+
+static void it_does_not_start_without_what_it_needs_to_forget(void **state)
+{
+    auto_buf struct buf out;
+    struct child c = { .name = "x", .preload = "/nonexistent" };
+    int status;
+
+    (void)state;
+    buf_init(&out, 4096);
+    run_shell(&c, "echo started", &out, &status);
+    assert_int_equal(WEXITSTATUS(status), 126);
+    assert_null(strstr(out.data ? out.data : "", "started"));
 }
 
 static void who_is_in_no_hurry_gives_way(void **state)
@@ -260,7 +273,8 @@ int main(void)
         cmocka_unit_test(an_end_is_told_in_words),
         cmocka_unit_test(sockets_are_handed_over_by_name),
         cmocka_unit_test(a_fastcgi_socket_becomes_standard_input),
-        cmocka_unit_test(who_handles_credentials_overwrites_freed_memory),
+        cmocka_unit_test(a_library_is_preloaded),
+        cmocka_unit_test(it_does_not_start_without_what_it_needs_to_forget),
         cmocka_unit_test(who_is_in_no_hurry_gives_way),
         cmocka_unit_test(a_program_that_is_missing_ends_with_127),
         cmocka_unit_test(the_table_has_every_process_in_order),

@@ -1,0 +1,27 @@
+/* shared/forget/forget.h -- glibc's heap, with one difference: what is given back is overwritten first. replace.c puts
+ * free() and realloc() of a whole program, its libraries included, in front of the C library's; workers are linked with
+ * it, nginx gets it preloaded. Not for programs with a sanitizer, which has a heap of its own.
+ *
+ * What is taken is not touched, so a large buffer costs what of it was used. place.c (nginx) also puts buffers of
+ * FORGET_SLOT_MIN to FORGET_SLOT bytes apart from the heap, each at the begin of a page: thousands of them
+ * that are not used cost nothing at all, and leave no holes. ADR 0023. */
+#ifndef SHARED_FORGET_FORGET_H
+#define SHARED_FORGET_FORGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define FORGET_SLOT_MIN ((size_t)(32u << 10) + 1)
+#define FORGET_SLOT ((size_t)(64u << 10))
+#define FORGET_SLOTS 16384u /* two for each of 8192 conversations of a process */
+
+/* As the functions of these names; errno stays as it was in free. */
+void forget_free(void *p);
+void *forget_realloc(void *p, size_t bytes);
+void *forget_malloc(size_t bytes); /* a slot where it fits and one is left */
+
+/* Reserves addresses for the slots, once; without it, or when that fails, all is glibc's. */
+void forget_open_slots(void);
+bool forget_is_slot(const void *p);
+
+#endif
