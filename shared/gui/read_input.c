@@ -192,6 +192,40 @@ static int add_option_list(struct gui_reader *r, const struct value *list, struc
     return 0;
 }
 
+static bool is_called(const struct component *c, const char *word)
+{
+    return strcasecmp(c->tag, word) == 0 || strcasecmp(c->type, word) == 0;
+}
+
+/* An option drawn as a part of its list: as in HTML, its text is its value when it has no other. */
+static int add_drawn_option(struct gui_reader *r, const struct component *c, struct gui_object *input)
+{
+    const char *label = TEXT(FIRST(c->attributes, "label")), *value = TEXT(value_get(c->attributes, "value"));
+    auto_buf struct buf text;
+
+    buf_init(&text, SIZE_MAX / 2);
+    if (!label && gui_component_text(r, c->json, &text) < 0)
+        return -1;
+    if (!label)
+        label = text.len ? text.data : value ? value : "";
+    return *label ? add_option(r, value ? value : label, label, input) : 0;
+}
+
+/* Editors that know no list of words draw options and groups of them, as HTML does. */
+static int add_drawn_options(struct gui_reader *r, const struct value *parts, struct gui_object *input)
+{
+    size_t i;
+    int rc = 0;
+
+    for (i = 0; parts && parts->kind == VALUE_ARRAY && i < parts->len && rc == 0; i++) {
+        struct component c = gui_component_of(&parts->items[i]);
+
+        rc = is_called(&c, "option") ? add_drawn_option(r, &c, input)
+                                     : add_drawn_options(r, value_get(c.json, "components"), input);
+    }
+    return rc;
+}
+
 static int add_options(struct gui_reader *r, const struct component *c, struct gui_object *input)
 {
     const struct value *given = FIRST(c->attributes, "data-options"), *list = value_get(c->json, "option-list");
@@ -201,7 +235,9 @@ static int add_options(struct gui_reader *r, const struct component *c, struct g
     if (!given && list && list->kind == VALUE_ARRAY)
         return add_option_list(r, list, input);
     text = gui_string(given ? given : FIRST(c->json, "select-options", "data-options"));
-    for (; text && *text; text += len + (text[len] == ',')) {
+    if (!text)
+        return add_drawn_options(r, value_get(c->json, "components"), input);
+    for (; *text; text += len + (text[len] == ',')) {
         len = strcspn(text, ",");
         if (add_plain_option(r, text, len, input) < 0)
             return -1;

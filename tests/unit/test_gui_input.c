@@ -110,6 +110,28 @@ static void the_rest_is_read_as_written(void **state)
     expect_all(rows, ARRAY_LEN(rows));
 }
 
+static void options_may_be_drawn_as_parts(void **state)
+{
+    static const struct row rows[] = {
+        { "{'type': 'enhanced-select', 'tagName': 'select', 'components': [{'tagName': 'option', 'attributes': "
+          "{'value':"
+          " ''}, 'content': 'Choose, please'}, {'tagName': 'option', 'attributes': {'value': 'o1'}, 'components':"
+          " [{'type': 'textnode', 'content': ' Option 1 '}]}]}",
+          "options=[SelectOption(value='', label='Choose, please'), SelectOption(value='o1', label='Option 1')]" },
+        { "{'type': 'select', 'components': [{'tagName': 'optgroup', 'attributes': {'label': 'G'}, 'components': "
+          "[{'type':"
+          " 'option', 'content': 'a'}]}, {'type': 'option', 'attributes': {'value': 2}},"
+          " {'type': 'option', 'attributes': {'label': 'L'}, 'content': 't'}, {'type': 'option'}]}",
+          "options=[SelectOption(value='a', label='a'), SelectOption(value='2', label='2'), SelectOption(value='L', "
+          "label='L')]" },
+        { "{'type': 'select', 'select-options': 'x', 'components': [{'type': 'option', 'content': 'a'}]}",
+          "options=[SelectOption(value='x', label='x')]" },
+    };
+
+    (void)state;
+    expect_all(rows, ARRAY_LEN(rows));
+}
+
 static void a_form_has_its_inputs_in_order(void **state)
 {
     auto_free char *text = test_components_python(
@@ -173,6 +195,7 @@ int main(void)
         cmocka_unit_test(limits_become_numbers_and_rules),
         cmocka_unit_test(required_is_said_or_simply_there),
         cmocka_unit_test(the_rest_is_read_as_written),
+        cmocka_unit_test(options_may_be_drawn_as_parts),
         cmocka_unit_test(a_form_has_its_inputs_in_order),
         cmocka_unit_test(labels_belong_to_the_input_they_name_or_the_next),
         cmocka_unit_test(the_submit_text_is_said_or_the_buttons),
