@@ -6,6 +6,7 @@
 #include "shared/base/mem.h"
 #include "shared/base/str.h"
 #include "shared/diagram/read.h"
+#include "shared/diagram/reader.h"
 #include "shared/diagram/text.h"
 #include "shared/json/json.h"
 
@@ -108,13 +109,14 @@ static int add_element(struct document *d, const cJSON *node, const char *map)
     return 0;
 }
 
-/* A map that may be missing. 0 and *ret (NULL: nothing in it), or -1 with a finding. */
+/* A map that may be missing, or something else that is empty. 0 and *ret (NULL: nothing in it), or -1 with a finding.
+ */
 static int map_at(const cJSON *parent, const char *key, const char *path, const cJSON **ret, struct findings *f)
 {
     const cJSON *node = json_get(parent, key);
 
     *ret = NULL;
-    if (!node || cJSON_IsNull(node) || (cJSON_IsArray(node) && !node->child))
+    if (value_is_empty(node))
         return 0;
     if (!cJSON_IsObject(node))
         return finding_add(f, FINDING_ERROR, 0, path, "%s must be an object", path);

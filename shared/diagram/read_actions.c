@@ -165,9 +165,7 @@ static int finish_db(const struct body *b, struct action *a)
 
 static int finish_speech(const struct body *b, struct action *a)
 {
-    const cJSON *v = json_get(b->e->node, "ws_audio_speed");
-
-    a->has_audio_speed = !cJSON_IsBool(v) && value_float(v, &a->audio_speed);
+    a->has_audio_speed = value_float(json_get(b->e->node, "ws_audio_speed"), &a->audio_speed);
     return KEEP;
 }
 

@@ -104,13 +104,15 @@ static int unknown_provider(struct reader *r, const struct element *e, const cha
 static int read_provider(struct reader *r, const struct element *e, struct llm *llm)
 {
     const cJSON *v = json_get(e->node, "provider");
+    auto_free char *trimmed = NULL;
     char *lower;
     int rc = 0;
 
     if (!value_is_empty(v) && !cJSON_IsString(v))
         return finding_add(r->f, FINDING_ERROR, 0, ELEMENT_PATH(e, "provider"), "LLM \"%s\": provider must be a text",
                            SHOWN(llm->name));
-    lower = text_lower(value_is_empty(v) ? "openai" : v->valuestring);
+    trimmed = text_trim(value_is_empty(v) ? "openai" : v->valuestring);
+    lower = trimmed ? text_lower(trimmed) : NULL;
     if (!lower)
         return reader_nomem(r);
     llm->provider = llm_provider_find(lower);

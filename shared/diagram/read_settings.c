@@ -72,6 +72,15 @@ static int copy_text(struct reader *r, const cJSON *v, char **slot)
     return *slot ? 0 : reader_nomem(r);
 }
 
+/* The same, of a number as well. */
+static int copy_name(struct reader *r, const cJSON *v, char **slot)
+{
+    if (!cJSON_IsNumber(v) || value_is_empty(v))
+        return copy_text(r, v, slot);
+    *slot = value_text(v);
+    return *slot ? 0 : reader_nomem(r);
+}
+
 static int copy_lower(struct reader *r, const cJSON *v, char **slot)
 {
     if (!cJSON_IsString(v) || !*v->valuestring)
@@ -92,6 +101,14 @@ static void warn_translation(struct reader *r, const char *language)
                         "Texts are not translated to \"%s\": this build has no translator and "
                         "leaves them as drawn",
                         language);
+}
+
+/* A key of the top that stands in a section: nobody reads it there. */
+static void warn_place(struct reader *r, const cJSON *config)
+{
+    if (json_get(json_get(config, "system"), "default_llm_name") && !json_get(config, "default_llm_name"))
+        finding_add(r->f, FINDING_WARNING, 0, "config.system.default_llm_name",
+                    "The default LLM is not read here: default_llm_name belongs into config itself");
 }
 
 void read_profile_settings(const cJSON *configuration, struct profile *ret)
@@ -140,12 +157,13 @@ int read_settings(struct reader *r, const cJSON *request)
     if (copy_text(r, default_llm ? default_llm : json_get(imported, "default_llm_name"), &s->default_llm_name) < 0 ||
         copy_lower(r, json_get(config, "language"), &s->language) < 0 ||
         copy_lower(r, json_get(config, "source_language"), &s->source_language) < 0 ||
-        copy_text(r, json_get(llm, "name"), &s->classifier_llm_name) < 0 ||
-        copy_text(r, json_get(llm, "model"), &s->classifier_llm_model) < 0)
+        copy_name(r, json_get(llm, "name"), &s->classifier_llm_name) < 0 ||
+        copy_name(r, json_get(llm, "model"), &s->classifier_llm_model) < 0)
         return -1;
     s->speech_input = has_speech(setting(config, "inputModalities"));
     s->speech_output = has_speech(setting(config, "outputModalities"));
     warn_translation(r, s->language);
+    warn_place(r, config);
     if (!cJSON_IsArray(mapping))
         return 0;
     return copy_mapping(r, mapping);

@@ -26,6 +26,12 @@ static const cJSON *given(const struct arc *a, const cJSON *block, const char *k
     return first_given(json_get(block, key), json_get(a->node, key));
 }
 
+/* A text in a key of its own, else in the payload: the arc's, where old diagrams have it, before the block's. */
+static const cJSON *said(const struct arc *a, const char *key)
+{
+    return first_given(given(a, a->predefined, key), first_given(json_get(a->node, "conditionValue"), a->payload));
+}
+
 static const char *state_name(const struct arc *a)
 {
     return a->r->m->states[a->source].name;
@@ -40,23 +46,22 @@ static int keep_text(const struct arc *a, const cJSON *v, char **slot)
     return text ? reader_charge(a->r, strlen(text) + 1) : reader_nomem(a->r);
 }
 
-/* A GUI id as text, cleaned as the ids themselves are; NULL when empty. */
+/* The id of the GUI that a text means, as the GUI itself spells it: its own was trimmed and cleaned. Any other text
+ * stays as it is, NULL when there is none. */
 static int keep_gui_id(const struct arc *a, const cJSON *v, char **slot)
 {
-    char *raw;
+    auto_free char *raw = value_is_empty(v) ? NULL : value_text(v), *id = raw ? text_trim_clean(raw) : NULL;
+    size_t at = MAP_NONE;
 
     if (value_is_empty(v))
         return 0;
-    raw = value_text(v);
-    *slot = raw ? text_trim_clean(raw) : NULL;
-    mem_free(raw);
-    if (!*slot)
+    if (!id || map_find_name(&a->r->guis, id, &at) < 0)
         return reader_nomem(a->r);
-    if (!**slot) {
-        mem_free(*slot);
-        *slot = NULL;
-    }
-    return 0;
+    if (at == MAP_NONE)
+        *slot = steal_ptr(raw);
+    else
+        *slot = mem_strdup(a->r->m->guis[at].gui_id);
+    return *slot ? reader_charge(a->r, strlen(*slot) + 1) : reader_nomem(a->r);
 }
 
 static int drop(const struct arc *a, const char *why)
@@ -99,8 +104,7 @@ static int use_intent_once(struct arc *a)
 
 static int read_intent(struct arc *a)
 {
-    const cJSON *v = first_given(given(a, a->predefined, "intentName"),
-                                 first_given(a->payload, json_get(a->node, "conditionValue")));
+    const cJSON *v = said(a, "intentName");
     char *folded;
     int rc;
 
@@ -162,8 +166,7 @@ static int read_variable(struct arc *a)
 
 static int read_file(struct arc *a)
 {
-    const cJSON *v =
-        first_given(given(a, a->predefined, "fileType"), first_given(a->payload, json_get(a->node, "conditionValue")));
+    const cJSON *v = said(a, "fileType");
     const char *part, *end;
     char *copy, *word;
     int rc = 0;

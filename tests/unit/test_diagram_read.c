@@ -99,6 +99,10 @@ static void empty_maps_of_any_kind_count_as_absent(void **state)
     assert_int_equal(r.model.states_len, 0);
     assert_int_equal(r.model.default_llm, MODEL_NONE);
     read_result_release(&r);
+    read_quoted("{'model':{'elements':false,'components':'','relationships':0},'config':false,'agentComponents':{}}",
+                NULL, &r);
+    assert_int_equal(r.rc, 0);
+    read_result_release(&r);
 }
 
 static void later_maps_win_at_the_place_the_id_had(void **state)
@@ -212,7 +216,7 @@ static void llms_are_read_by_rule(void **state)
     (void)state;
     read_parts("",
                ",'a':{'type':'AgentLLM','name':'  '},'b':{'type':'AgentLLM','name':' \\u0001big ',"
-               "'provider':'OpenAI','parameters':{'t':0.5,'n':[1]},'num_previous_messages':'7',"
+               "'provider':' OpenAI\\n','parameters':{'t':0.5,'n':[1]},'num_previous_messages':'7',"
                "'global_context':'c'},'c':{'type':'AgentLLM','name':'plain','parameters':5,"
                "'global_context':''}",
                "", NULL, &r);
@@ -373,6 +377,14 @@ static void settings_are_flattened(void **state)
     assert_null(r.model.config_yaml);
     assert_int_equal(r.findings.len, 1);
     assert_int_equal(r.findings.items[0].severity, FINDING_WARNING);
+    read_result_release(&r);
+    read_quoted("{'config':{'llm':{'name':7,'model':2.5},'system':{'default_llm_name':'x'}}}", NULL, &r);
+    assert_string_equal(s->classifier_llm_name, "7");
+    assert_string_equal(s->classifier_llm_model, "2.5");
+    assert_null(s->default_llm_name);
+    assert_int_equal(r.findings.len, 1);
+    assert_int_equal(r.findings.errors, 0);
+    assert_string_equal(r.findings.items[0].where, "config.system.default_llm_name");
     read_result_release(&r);
 }
 

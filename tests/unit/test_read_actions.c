@@ -106,6 +106,9 @@ static void texts_are_cleaned_and_flagged(void **state)
     a = read_action("'actionType':'WebSocketReplySpeechAction','ws_audio_speed':''", &r);
     assert_false(a->has_audio_speed);
     read_result_release(&r);
+    a = read_action("'actionType':'WebSocketReplySpeechAction','ws_audio_speed':true", &r);
+    assert_true(a->has_audio_speed && a->audio_speed == 1);
+    read_result_release(&r);
 }
 
 static void llm_actions_have_prompts_input_and_output(void **state)

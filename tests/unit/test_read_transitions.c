@@ -61,6 +61,8 @@ static void every_spelling_gives_its_kind(void **state)
         { ",'predefinedType':'when_form_submitted'", TRANSITION_FORM },
         { ",'predefinedType':'when_intent_matched','intentName':'Order_Pizza'", TRANSITION_INTENT },
         { ",'condition':'when_intent_matched','conditionValue':'Order_Pizza'", TRANSITION_INTENT },
+        { ",'predefined':{'predefinedType':'when_intent_matched','conditionValue':'?'},'conditionValue':'Order_Pizza'",
+          TRANSITION_INTENT },
         { ",'predefinedType':'when_intent_matched','intentName':'fallback_intent'", TRANSITION_NO_INTENT },
         { ",'predefinedType':'when_intent_matched','intentName':' FALLBACK_intent'", TRANSITION_NO_INTENT },
     };
@@ -249,12 +251,28 @@ static void the_first_list_of_conditions_counts_even_when_empty(void **state)
 
 static void gui_events_and_forms_keep_their_id(void **state)
 {
+    static const struct {
+        const char *said, *kept;
+    } rows[] = {
+        { "dial", "dial" }, { " dial\\t", "dial" }, { "di\\u0001al", "dial" },
+        { "Dial", "Dial" }, { " x ", " x " },       { "  ", "  " },
+    };
     struct read_result r;
+    size_t i;
 
     (void)state;
-    read_arc(",'transitionType':'custom','custom':{'event':'GUIEvent','guiEventGuiId':' dial '}", &r);
-    assert_string_equal(r.model.states[0].transitions[0].gui_id, "dial");
-    read_result_release(&r);
+    for (i = 0; i < ARRAY_LEN(rows); i++) {
+        char arcs[600];
+
+        snprintf(arcs, sizeof(arcs),
+                 ",'x':{" ENDS ",'transitionType':'custom','custom':{'event':'GUIEvent','guiEventGuiId':'%s'}},"
+                 "'y':{" ENDS ",'predefinedType':'when_form_submitted','formGuiId':'%s'}",
+                 rows[i].said, rows[i].said);
+        read_parts("", MORE ",'g':{'type':'AgentGUI','gui_id':' dial'}", arcs, NULL, &r);
+        assert_string_equal(r.model.states[0].transitions[0].gui_id, rows[i].kept);
+        assert_string_equal(r.model.states[0].transitions[1].form_id, rows[i].kept);
+        read_result_release(&r);
+    }
     read_arc(",'transitionType':'custom','event':'GUIEvent','guiEventGuiId':'dial'", &r);
     assert_string_equal(r.model.states[0].transitions[0].gui_id, "dial");
     read_result_release(&r);
