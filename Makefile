@@ -13,6 +13,7 @@
 #   supervisor/sandbox/pid1                agentsim-pid1      (static)
 #   shared/forget                          agentsim-forget.so (preloaded into nginx); replace.c also in agentsim-fcgi
 #   tests/unit/test_X.c                    one cmocka program each, linked with all rooms but their main.c
+#   tests/support/preload/X.c              X.so, for tests that change what a program sees of the machine
 # Variants: B is the build folder, SAN=address builds with ASan and UBSan, CC chooses the compiler.
 
 SHELL := /bin/bash
@@ -183,6 +184,12 @@ $(TESTS): $(B)/test/%: $(B)/obj/tests/unit/%.o $(call obj,$(SUPPORT_SRC)) $(B)/l
 $(B)/librooms.a: $(NO_MAIN)
 	@rm -f $@
 	@ar rcsP $@ $^
+
+# Loaded into programs under test by the loader.
+$(B)/test/%.so: tests/support/preload/%.c
+	@mkdir -p $(@D)
+	@echo "  link  $@"
+	@$(CC) -std=gnu17 -D_GNU_SOURCE $(WARN) -O2 -fPIC -shared -o $@ $<
 
 .PHONY: asan
 asan: ## all unit and integration tests with AddressSanitizer and UBSan

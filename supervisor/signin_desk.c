@@ -8,7 +8,23 @@
 #include "shared/ipc/wire.h"
 
 #define LATER_SECONDS 1.
+#define CLOCK_SLACK_MS 1000 /* what clocks drift apart is no jump */
 #define PATH_BYTES 4100
+
+/* Times in the table and in its file are the wall clock's, so that they mean something after a restart. When somebody
+ * sets that clock, they go along: nobody who is about to sign in is sent away, nobody stays for years. */
+static int64_t now_ms(struct signin_desk *d)
+{
+    int64_t now = time_wall_ms(), jump = now - time_boot_ms() - d->wall_is_ahead_ms;
+
+    if (jump > -CLOCK_SLACK_MS && jump < CLOCK_SLACK_MS)
+        return now;
+    signins_shift(d->table, jump);
+    d->wall_is_ahead_ms += jump;
+    d->changed = true;
+    log_info("the clock was set by %lld ms: sign-ins go along", (long long)jump);
+    return now;
+}
 
 static void save(struct signin_desk *d, bool durable)
 {
@@ -34,7 +50,7 @@ static void on_later(struct ev_loop *loop, struct ev_timer *w, int revents)
 
     (void)loop;
     (void)revents;
-    signins_expire(d->table, time_wall_ms());
+    signins_expire(d->table, now_ms(d));
     if (d->changed)
         save(d, false);
 }
@@ -66,6 +82,7 @@ int signin_desk_open(struct signin_desk *d, struct ev_loop *loop, const struct c
     *d = (struct signin_desk){ .loop = loop, .table = signins_new(&rule) };
     if (!d->table)
         return err_nomem(err);
+    d->wall_is_ahead_ms = time_wall_ms() - time_boot_ms();
     open_store(d, config);
     ev_timer_init(&d->later, on_later, LATER_SECONDS, LATER_SECONDS);
     d->later.data = d;
@@ -85,9 +102,9 @@ void signin_desk_release(struct signin_desk *d)
     d->table = NULL;
 }
 
-int signin_desk_check(const struct signin_desk *d, const struct signin_hash *session, struct err *err)
+int signin_desk_check(struct signin_desk *d, const struct signin_hash *session, struct err *err)
 {
-    if (d->table && signins_find(d->table, session, time_wall_ms()))
+    if (d->table && signins_find(d->table, session, now_ms(d)))
         return 0;
     return err_set(err, ERR_AUTH, 0, "The GitHub session is unknown or has expired, sign in again");
 }
@@ -111,7 +128,7 @@ static void answer(struct rpc_conn *c, int r, const struct err *err)
 static void call_begin(struct signin_desk *d, struct rpc_conn *c, const struct rpc_request *r)
 {
     struct err err;
-    int done = signins_begin(d->table, &r->hashes[0], &r->hashes[1], r->actor, time_wall_ms(), &err);
+    int done = signins_begin(d->table, &r->hashes[0], &r->hashes[1], r->actor, now_ms(d), &err);
 
     d->changed = true; /* not written at once: anybody can ask for this, as often as he likes */
     answer(c, done, &err);
@@ -121,7 +138,7 @@ static void call_take(struct signin_desk *d, struct rpc_conn *c, const struct rp
 {
     size_t before = signins_states(d->table);
     struct err err;
-    int done = signins_take(d->table, &r->hashes[0], &r->hashes[1], time_wall_ms(), &err);
+    int done = signins_take(d->table, &r->hashes[0], &r->hashes[1], now_ms(d), &err);
 
     if (signins_states(d->table) != before) { /* else a restart would bring a used one back */
         d->changed = true;
@@ -133,7 +150,7 @@ static void call_take(struct signin_desk *d, struct rpc_conn *c, const struct rp
 static void call_make(struct signin_desk *d, struct rpc_conn *c, const struct rpc_request *r)
 {
     struct err err;
-    int done = signins_make(d->table, &r->hashes[0], &r->hashes[1], r->login, r->avatar, time_wall_ms(), &err);
+    int done = signins_make(d->table, &r->hashes[0], &r->hashes[1], r->login, r->avatar, now_ms(d), &err);
 
     if (done == 0) {
         audit(&r->hashes[1], "signed in with GitHub as", r->login);
@@ -151,7 +168,7 @@ static void call_give_up(struct signin_desk *d, struct rpc_conn *c, const struct
 
 static void call_show(struct signin_desk *d, struct rpc_conn *c, const struct rpc_request *r)
 {
-    const struct signin *one = signins_find(d->table, &r->hashes[0], time_wall_ms());
+    const struct signin *one = signins_find(d->table, &r->hashes[0], now_ms(d));
     auto_buf struct buf b;
     struct err err;
 
@@ -174,7 +191,7 @@ static void call_show(struct signin_desk *d, struct rpc_conn *c, const struct rp
 
 static void call_end(struct signin_desk *d, struct rpc_conn *c, const struct rpc_request *r)
 {
-    const struct signin *one = signins_find(d->table, &r->hashes[0], time_wall_ms());
+    const struct signin *one = signins_find(d->table, &r->hashes[0], now_ms(d));
 
     if (one) {
         audit(&r->hashes[0], "signed out, was", one->login);

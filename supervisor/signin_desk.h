@@ -19,6 +19,7 @@ struct signin_desk { /* owns all; all zero is one that was never opened: it know
     struct signin_store store;
     struct ev_timer later; /* writes what has changed since, forgets what is over */
     bool changed, complained;
+    int64_t wall_is_ahead_ms; /* of the time since the machine's start, as it was when last looked at */
 };
 
 /* A file that cannot be used is told in the log and costs the sign-ins in it; -1 only out of memory. */
@@ -26,7 +27,7 @@ int signin_desk_open(struct signin_desk *d, struct ev_loop *loop, const struct c
 void signin_desk_release(struct signin_desk *d); /* writes what has changed */
 
 /* Whether the session is known now: 0, or -1 ERR_AUTH. */
-int signin_desk_check(const struct signin_desk *d, const struct signin_hash *session, struct err *err);
+int signin_desk_check(struct signin_desk *d, const struct signin_hash *session, struct err *err);
 
 /* The requests RPC_SIGNIN_*; true when r was one of them. */
 bool signin_desk_call(struct signin_desk *d, struct rpc_conn *c, const struct rpc_request *r);

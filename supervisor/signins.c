@@ -123,7 +123,19 @@ size_t signins_states(const struct signins *s)
     return s->states_len;
 }
 
-/* All of one kind live equally long, so the oldest is the first to end; a clock that was set back only prolongs. */
+void signins_shift(struct signins *s, int64_t by_ms)
+{
+    struct list *l;
+
+    for (l = s->states.next; l != &s->states; l = l->next)
+        pending_at(l)->expires_ms += by_ms;
+    for (l = s->talks.next; l != &s->talks; l = l->next)
+        pending_at(l)->expires_ms += by_ms;
+    for (l = s->sessions.next; l != &s->sessions; l = l->next)
+        session_at(l)->expires_ms += by_ms;
+}
+
+/* All of one kind live equally long, so the oldest is the first to end. */
 void signins_expire(struct signins *s, int64_t now_ms)
 {
     while (!list_empty(&s->states) && pending_at(s->states.next)->expires_ms <= now_ms)

@@ -57,6 +57,9 @@ const struct signin *signins_find(const struct signins *s, const struct signin_h
 void signins_end(struct signins *s, const struct signin_hash *session); /* unknown is fine */
 void signins_expire(struct signins *s, int64_t now_ms);                 /* forgets what is over */
 
+/* The caller's clock was set: everything ends as much later (earlier, when negative). */
+void signins_shift(struct signins *s, int64_t by_ms);
+
 size_t signins_sessions(const struct signins *s);
 size_t signins_states(const struct signins *s);
 

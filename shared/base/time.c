@@ -24,6 +24,11 @@ int64_t time_mono_us(void)
     return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
 }
 
+int64_t time_boot_ms(void)
+{
+    return clock_ms(CLOCK_BOOTTIME);
+}
+
 int64_t time_wall_ms(void)
 {
     return clock_ms(CLOCK_REALTIME);

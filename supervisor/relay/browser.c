@@ -216,7 +216,7 @@ void browser_refuse(struct browser *b, enum close_code code, const char *message
 /* Whom it belongs to from now on, where a sign-in is needed: 0, or -1 and err. */
 static int identify(struct browser *b, struct err *err)
 {
-    const struct supervisor *sv = supervisor_of(b);
+    struct supervisor *sv = supervisor_of(b);
 
     if (!sv->config->require_auth)
         return 0;

@@ -312,6 +312,37 @@ static void what_is_over_is_left_out_and_a_clock_set_back_prolongs_nothing(void 
     signins_free(s);
 }
 
+static void a_clock_that_is_set_takes_every_end_along(void **state)
+{
+    static const int64_t jumps[] = { HOUR, -HOUR, 10 * 365 * 24 * HOUR, -20 * 365 * 24 * HOUR };
+    struct signins *s = make();
+    int64_t now = NOW;
+    size_t i;
+
+    (void)state;
+    sign_in(s, 100, "ada", now);
+    assert_int_equal(begin(s, 1, 2, now), 0);
+    assert_int_equal(begin(s, 3, 4, now), 0);
+    assert_int_equal(take(s, 3, 4, now), ERR_NONE);
+    for (i = 0; i < ARRAY_LEN(jumps); i++) {
+        struct signin_hash session = hash(100);
+
+        signins_shift(s, jumps[i]);
+        now += jumps[i];
+        signins_expire(s, now);
+        assert_non_null(signins_find(s, &session, now + 24 * HOUR - 1));
+        assert_null(signins_find(s, &session, now + 24 * HOUR));
+    }
+    assert_int_equal(take(s, 1, 2, now + 10 * MINUTE - 1), ERR_NONE);
+    signins_free(s);
+    s = make();
+    assert_int_equal(begin(s, 3, 4, NOW), 0);
+    assert_int_equal(take(s, 3, 4, NOW), ERR_NONE);
+    signins_shift(s, HOUR);
+    assert_int_equal(finish(s, 3, 101, "bob", NOW + HOUR), ERR_NONE);
+    signins_free(s);
+}
+
 static void bytes_cut_anywhere_are_refused_as_a_whole(void **state)
 {
     struct signins *s = make();
@@ -371,6 +402,7 @@ int main(void)
         cmocka_unit_test(who_signed_out_is_unknown),
         cmocka_unit_test(what_is_written_is_read_again),
         cmocka_unit_test(what_is_over_is_left_out_and_a_clock_set_back_prolongs_nothing),
+        cmocka_unit_test(a_clock_that_is_set_takes_every_end_along),
         cmocka_unit_test(bytes_cut_anywhere_are_refused_as_a_whole),
         cmocka_unit_test(short_memory_is_an_error_and_nothing_else),
     };
