@@ -78,6 +78,7 @@ class FakeService:
         self.start_error = None     # (status, detail)
         self.close_code = None      # refuse sockets with this code
         self.on_start = lambda session: None
+        self.hold = None            # an Event: sockets are answered once it is set
         self.archive = True
         self.prefer = None          # the header of the newest start
 
@@ -135,6 +136,8 @@ class FakeService:
     def websocket(self, ws):
         session = self.sessions.get(ws.request.path.split("/")[3])
         auth = json.loads(ws.recv(timeout=10))
+        if self.hold:
+            self.hold.wait(20)
         if self.close_code or not session or session.ended:
             ws.send(json.dumps({"type": "error", "message": "not now"}))
             ws.close(self.close_code or 4404)

@@ -160,5 +160,7 @@ def test_keys_go_with_the_start_and_nowhere_else(talking, service):
     assert "credentials" not in starts[0]
     assert starts[1]["credentials"] == {"openAiApiKey": "sk-secret"}
     assert page.evaluate("JSON.stringify([{...localStorage}, document.cookie])") == '[{},""]'
-    kept = json.loads(page.evaluate("sessionStorage.getItem('agentsim.session')"))  # for a reload: no diagram, no key
-    assert kept == {"id": service.newest.id, "shown": {"title": "Doorman", "states": ["greet", "talk"], "initial": "greet"}}
+    assert "sk-secret" not in page.evaluate("JSON.stringify(sessionStorage)")
+    kept = json.loads(page.evaluate("sessionStorage.getItem('agentsim.session')"))  # for a reload
+    assert kept == {"id": service.newest.id, "shown": {"title": "Doorman", "states": ["greet", "talk"], "initial": "greet"},
+                    "diagram": {"example": "doorman.json", "origin": "doorman.json"}}

@@ -226,13 +226,13 @@ def test_broken_and_unknown_frames_are_shown_as_they_are(talking):
 def test_a_flood_is_bounded_and_the_page_stays_usable(talking):
     page, session = talking
     frame = json.dumps({"action": "agent_reply_str", "message": "again", "history": False})
-    for number in range(6000):
+    for number in range(10000):
         session.push(frame)
-        if number % 3 == 0:
+        if number % 5 == 0:
             session.print(f"line {number}")
     session.say("the end")
     expect(newest(page)).to_contain_text("the end", timeout=30000)
     assert page.get_by_test_id("agent-message").count() <= 1000
     page.get_by_test_id("tab-frames").click()
     assert page.get_by_test_id("frame").count() <= 400
-    expect(page.get_by_test_id("frame-count")).to_contain_text("8003 frames")
+    expect(page.get_by_test_id("frame-count")).to_contain_text("12003 frames")

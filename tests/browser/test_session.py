@@ -9,7 +9,7 @@ import threading
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Watched
+from tests.browser.conftest import DIAGRAM, Watched
 from tests.support.stack import wait_until
 
 
@@ -215,20 +215,102 @@ def test_a_reload_goes_on_with_the_session(talking, service):
     expect(page.get_by_test_id("current-state")).to_have_text("greet")
     expect(page.get_by_test_id("event")).to_contain_text("loaded again")
     expect(page.get_by_test_id("agent-title")).to_have_text("Doorman")
-    expect(page.get_by_test_id("restart")).to_be_disabled()  # the diagram is not kept
-    page.get_by_test_id("example").first.click()
-    page.get_by_test_id("start").click()
+    page.get_by_test_id("restart").click()
     wait_until(lambda: len(service.sessions) == 2, 10, "a second session")
     assert session.ended
 
 
-def test_a_reload_after_the_end_starts_empty(talking, service):
+def starts(service):
+    return [body for method, path, body in service.requests if path.endswith("/sessions") and method == "POST"]
+
+
+def test_a_reload_after_the_end_has_the_diagram_and_no_session(talking, service):
     page, session = talking
-    assert page.evaluate("sessionStorage.length") == 1
+    assert page.evaluate("sessionStorage.length") == 2
     session.ended = True
     page.reload()
     expect(status(page)).to_have_text("No session")
-    assert page.evaluate("sessionStorage.length") == 0
+    assert page.evaluate("Object.keys(sessionStorage)") == ["agentsim.diagram"]
+    expect(page.get_by_test_id("diagram-title")).to_have_text("Doorman")
+    expect(page.get_by_test_id("example").first).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_test_id("restart")).to_be_disabled()
+    page.get_by_test_id("start").click()
+    wait_until(lambda: len(service.sessions) == 2, 10, "a second session")
+    assert starts(service)[0] == starts(service)[1]
+
+
+@pytest.mark.parametrize("config, kept", [
+    (None, True), ({"agentLanguage": "english", "maxTokens": 100}, True), ({"nlp": {"api_key": "sk-1"}}, False),
+    ({"yaml": "nlp:\n  openai:\n    api_key: 'sk-1'\n"}, False), ({"dbPassword": "secret"}, False),
+])
+def test_a_diagram_of_ones_own_is_kept_unless_it_holds_a_key(console, service, config, kept):
+    document = {**DIAGRAM, "title": "Mine", **({"config": config} if config else {})}
+    console.get_by_test_id("paste").click()
+    console.get_by_test_id("paste-text").fill(json.dumps(document))
+    console.get_by_test_id("paste-use").click()
+    console.get_by_test_id("start").click()
+    service.newest.attached()
+    console.reload()
+    service.newest.attached()
+    expect(status(console)).to_have_attribute("data-state", "live")
+    expect(console.get_by_test_id("agent-title")).to_have_text("Mine")
+    expect(console.get_by_test_id("restart")).to_be_enabled(enabled=kept)
+    expect(console.get_by_test_id("start")).to_be_enabled(enabled=kept)
+    assert ("sk-1" in console.evaluate("JSON.stringify(sessionStorage)")) is False
+    if kept:
+        console.get_by_test_id("restart").click()
+        wait_until(lambda: len(service.sessions) == 2, 10, "a second session")
+        assert starts(service)[0] == starts(service)[1]
+
+
+LOGGED = "2026-01-31 12:00:00,000 - BESSER Agentic Framework - "
+
+
+@pytest.mark.parametrize("exception, told", [
+    ("openai.AuthenticationError: Error code: 401 - wrong key", "Keys for language models"),
+    ('openai.PermissionDeniedError: The egress policy "public" of this service refuses 127.0.0.2:9500: a loopback address.',
+     "AGENT_SIMULATOR_EGRESS"),
+    ("openai.APIConnectionError: Connection error.", "cannot be reached from here"),
+    ("KeyError: 'age'", "in state desk: KeyError: 'age'."),
+    ("ValueError", "in state desk: ValueError."),
+])
+def test_what_fails_in_the_program_is_said_in_the_conversation(talking, exception, told):
+    page, session = talking
+    for _again in range(2):
+        session.print(f"{LOGGED}ERROR - An error occurred while executing 'b' of state'desk' in agent 'D'. See the attached exception:")
+        for line in ("Traceback (most recent call last):", '  File "/work/agent.py", line 1, in b', "httpx.ProxyError: 502 Bad Gateway", "",
+                     "The above exception was the direct cause of the following exception:", "",
+                     "Traceback (most recent call last):", '  File "/work/agent.py", line 2, in b', exception):
+            session.print(line)
+        session.print(f"{LOGGED}INFO - Detected intent: fallback_intent")
+    session.say("the end")
+    expect(page.get_by_test_id("agent-message")).to_contain_text("the end")
+    expect(page.get_by_test_id("event")).to_have_count(1)  # once, not for every line of the log
+    expect(page.get_by_test_id("event")).to_contain_text(told)
+
+
+def test_prints_that_look_like_failures_are_none(talking):
+    page, session = talking
+    for line in ("Error: mine", "ValueError: printed", f"{LOGGED}ERROR - something else", "KeyError: 'x'",
+                 f"{LOGGED}ERROR - An error occurred while executing 'b' of state'desk'", f"{LOGGED}INFO - nothing followed"):
+        session.print(line)
+    session.say("the end")
+    expect(page.get_by_test_id("agent-message")).to_contain_text("the end")
+    expect(page.get_by_test_id("event")).to_have_count(0)
+
+
+def test_a_broken_connection_is_said_until_it_is_back(talking, service):
+    page, session = talking
+    gate = threading.Event()
+    service.hold = gate
+    session.drop()
+    expect(page.get_by_test_id("notice")).to_contain_text("Connection lost")
+    expect(status(page)).to_have_text("Reconnecting")
+    expect(page.get_by_test_id("send")).to_be_disabled()
+    gate.set()
+    session.attached()
+    expect(page.get_by_test_id("notice")).to_be_hidden()
+    expect(page.get_by_test_id("send")).to_be_enabled()
 
 
 def test_lost_frames_are_told_and_not_counted(talking):

@@ -18,7 +18,7 @@ export class Frames {
       type: "checkbox", checked: true, onchange: () => this.rows.classList.toggle("no-output", this.hideOutput.checked),
     });
     this.rows.classList.add("no-output");
-    const box = el("div", { class: "scroll" }, this.rows);
+    const box = el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Frames" }, this.rows);
     panel.append(
       el("div", { class: "tools" }, el("label", {}, this.hideOutput, " Hide output"), this.count,
         el("button", { type: "button", class: "small", onclick: () => this.clear() }, "Clear")),

@@ -5,6 +5,7 @@ import { Chat } from "./chat.js";
 import { Composer } from "./composer.js";
 import { summarize } from "./diagram.js";
 import { byId, copyText, show, spoken } from "./dom.js";
+import { Failures } from "./failures.js";
 import { Files } from "./files.js";
 import { Frames } from "./frames.js";
 import { isObject } from "./json.js";
@@ -29,21 +30,26 @@ class Console {
   #conversation = null;
   #busy = false;
   #running = null;
+  #kept = null;
 
   constructor() {
     this.api = new Api();
     this.source = new Source(this.api);
     this.signIn = new SignIn(this.api, {
-      changed: () => this.#conversation?.close("You signed out; the session was stopped"),
+      changed: () => {
+        this.source.forget();
+        this.#conversation?.close("You signed out; the session was stopped");
+      },
       failed: (sentence) => this.source.problems([sentence]),
     });
     this.chat = new Chat(byId("log"), byId("typing"), (text) => this.composer.sendText(text),
-      (event) => this.#conversation?.send({ action: "user_gui_event", message: event }) ?? false);
+      (event) => this.#send({ action: "user_gui_event", message: event }));
     this.composer = new Composer({
-      send: (frame) => this.#conversation?.send(frame) ?? false,
+      send: (frame) => this.#send(frame),
       log: (text, kind) => this.chat.user(text, kind),
       note: (text) => this.chat.note(text, "problem"),
     });
+    this.failures = new Failures((sentence) => this.chat.note(sentence, "problem"));
     this.trace = new Trace(byId("trace"));
     this.output = new Output(byId("output"));
     this.frames = new Frames(byId("frames"));
@@ -66,6 +72,7 @@ class Console {
 
   async #begins() {
     await this.signIn.begin();
+    await this.source.restore();
     await this.#goOn();
   }
 
@@ -79,6 +86,8 @@ class Console {
         forgetSession();
         return;
       }
+      this.#kept = kept.diagram ?? null;
+      this.#running = await this.source.requestOf(this.#kept);
       this.#clearPanes(kept.shown);
       this.#begin(kept.id, true);
     });
@@ -94,6 +103,11 @@ class Console {
     });
   }
 
+  #send(frame) {
+    this.failures.reset();
+    return this.#conversation?.send(frame) ?? false;
+  }
+
   /** Starts this diagram; a session that still runs is stopped first. */
   async #start(request) {
     await this.#whileBusy(async () => {
@@ -105,8 +119,9 @@ class Console {
       this.#status("starting", "Asking for a session");
       const patience = setTimeout(() => this.chat.note("Perhaps all places are taken; waiting for one."), PATIENCE_MS);
       const { sessionId } = await this.api.start(this.source.withKeys(request)).finally(() => clearTimeout(patience));
+      this.#kept = request === this.source.request ? this.source.kept : this.#kept;
       this.#running = request;
-      keepSession(sessionId, shown);
+      keepSession(sessionId, shown, this.#kept);
       this.#begin(sessionId);
     });
   }
@@ -160,6 +175,7 @@ class Console {
   }
 
   #clearPanes({ title, states, initial }) {
+    this.failures.reset();
     this.chat.clear("The agent is about to speak.");
     this.output.clear();
     this.frames.clear();
@@ -215,9 +231,10 @@ class Console {
   #take(frame, text) {
     this.frames.add(text, false);
     const service = isObject(frame) && frame.action === undefined ? frame.type : undefined;
-    if (service === "stdout" && typeof frame.line === "string")
+    if (service === "stdout" && typeof frame.line === "string") {
       this.output.line(frame.line);
-    else if (service === "state_change" && typeof frame.state === "string")
+      this.failures.line(frame.line);
+    } else if (service === "state_change" && typeof frame.state === "string")
       this.#entered(frame.state);
     else if (service === "replay_gap")
       this.chat.note(`${frame.lost} frames were lost while the connection was down.`, "problem");

@@ -24,7 +24,7 @@ export class Output {
     const wrap = el("input", {
       type: "checkbox", checked: true, onchange: () => this.lines.classList.toggle("wrap", wrap.checked),
     });
-    const box = el("div", { class: "scroll" }, this.lines);
+    const box = el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Output of the agent" }, this.lines);
     panel.append(
       el("div", { class: "tools" }, el("label", {}, follow, " Follow"), el("label", {}, wrap, " Wrap"), this.count,
         el("button", { type: "button", class: "small", testid: "output-clear", onclick: () => this.clear() }, "Clear")),

@@ -2,6 +2,7 @@
 
 import { byId, copyText, counted, el, show, spoken } from "./dom.js";
 import { diagramsOf, summarize, titleFromFile } from "./diagram.js";
+import { keepable, keepDiagram, keptDiagram } from "./kept.js";
 import { pythonCode } from "./python.js";
 import { save } from "./render/file.js";
 
@@ -9,12 +10,42 @@ import { save } from "./render/file.js";
  * Events: "chosen" {request}: another diagram lies on the table (null: none).
  */
 export class Source extends EventTarget {
+  #listed;
+
   constructor(api) {
     super();
     this.api = api;
     this.request = null;
+    this.kept = null;
     this.#bindFiles();
-    this.#loadExamples();
+    this.#listed = this.#loadExamples();
+  }
+
+  /** After a reload: the diagram that lay here before. */
+  async restore() {
+    const kept = keptDiagram();
+    const request = await this.requestOf(kept);
+    if (!request || this.request)
+      return;
+    await this.#listed;
+    this.#markExample([...byId("examples").children].find((button) => button.dataset.file === kept.example) ?? null);
+    this.#choose(request, String(kept.origin ?? ""), [], kept.example);
+  }
+
+  /** Of a diagram as keepable() gave it; null when it cannot be had any more. */
+  async requestOf(kept) {
+    try {
+      const text = kept?.example ? await exampleText(kept.example) : JSON.stringify(kept.request);
+      return diagramsOf(text, titleFromFile(kept.example ?? ""))[0];
+    } catch {
+      return null;
+    }
+  }
+
+  /** Nothing of the diagram outlives the page. */
+  forget() {
+    this.kept = null;
+    keepDiagram(null);
   }
 
   /** A session request with the keys that are filled in. */
@@ -26,12 +57,12 @@ export class Source extends EventTarget {
     return Object.keys(credentials).length ? { ...request, credentials } : request;
   }
 
-  /** Takes a JSON text; `origin` says where it came from. */
-  take(text, origin, fallbackTitle) {
+  /** Takes a JSON text; `origin` says where it came from, `example` which file of ours it is. */
+  take(text, origin, fallbackTitle, example = undefined) {
     this.clearVerdict();
     try {
       const found = diagramsOf(text, fallbackTitle);
-      this.#choose(found[0], origin, found);
+      this.#choose(found[0], origin, found, example);
     } catch (error) {
       this.#choose(null);
       this.problems([`${origin}: ${error.message}`]);
@@ -70,8 +101,10 @@ export class Source extends EventTarget {
         `Generated program (${counted(code.trimEnd().split("\n").length, "line")})`) : "");
   }
 
-  #choose(request, origin = "", all = []) {
+  #choose(request, origin = "", all = [], example = undefined) {
     this.request = request;
+    this.kept = request && keepable(request, origin, request === all[0] || !all.length ? example : undefined);
+    keepDiagram(this.kept);
     const card = byId("chosen");
     show(card, request !== null);
     if (request) {
@@ -175,7 +208,7 @@ export class Source extends EventTarget {
       // An installation without examples is complete too.
     }
     box.append(...rows.map((row) => el("button", {
-      type: "button", class: "example", testid: "example", "aria-pressed": "false",
+      type: "button", class: "example", testid: "example", "data-file": row.file, "aria-pressed": "false",
       onclick: (event) => this.#takeExample(row, event.currentTarget),
     }, el("span", { class: "strong" }, spoken(row.title)), row.description ? el("span", { class: "hint" }, row.description) : null)));
     show(box, rows.length > 0);
@@ -183,11 +216,9 @@ export class Source extends EventTarget {
 
   async #takeExample(row, button) {
     try {
-      const answer = await fetch(`/examples/${encodeURIComponent(row.file)}`, { cache: "no-cache" });
-      if (!answer.ok)
-        throw new Error(`the server answered ${answer.status}`);
+      const text = await exampleText(row.file);
       this.#markExample(button);
-      this.take(await answer.text(), row.file, titleFromFile(row.file));
+      this.take(text, row.file, titleFromFile(row.file), row.file);
     } catch (error) {
       this.problems([`${row.file}: ${error.message}`]);
     }
@@ -197,6 +228,13 @@ export class Source extends EventTarget {
     for (const other of byId("examples").children)
       other.setAttribute("aria-pressed", String(other === button));
   }
+}
+
+async function exampleText(file) {
+  const answer = await fetch(`/examples/${encodeURIComponent(file)}`, { cache: "no-cache" });
+  if (!answer.ok)
+    throw new Error(`the server answered ${answer.status}`);
+  return answer.text();
 }
 
 function showCode(code) {

@@ -15,7 +15,7 @@ export class Trace {
     this.states = el("div", { class: "chips", testid: "states", "aria-label": "States of the agent" });
     this.steps = el("ol", { class: "timeline", testid: "timeline" });
     this.empty = el("p", { class: "empty" }, "The states that the agent passes will be listed here.");
-    const box = el("div", { class: "scroll" }, this.empty, this.steps);
+    const box = el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "States that the agent passed" }, this.empty, this.steps);
     panel.append(this.states, box);
     this.list = new GrowingList(box, this.steps, MAX_STEPS);
   }

@@ -20,7 +20,8 @@ export function dataframe(message) {
 }
 
 function table(head, rows, allRows, allColumns) {
-  const line = (tag, values) => el("tr", {}, values.map((item) => el(tag, {
+  /* The corner above the rows' names heads nothing. */
+  const line = (tag, values) => el("tr", {}, values.map((item) => el(item === "" ? "td" : tag, {
     class: typeof item === "number" ? "right" : null,
   }, cell(item))));
   const note = `${counted(allRows, "row")}, ${counted(allColumns, "column")}`
