@@ -142,9 +142,10 @@ def is_valid_fixture(name):
 class Lines:
     """A helper process that answers every line of JSON with one."""
 
-    def __init__(self, *command):
+    def __init__(self, *command, env=None):
         self.process = subprocess.Popen(
             command,
+            env=env,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

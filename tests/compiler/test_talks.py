@@ -1,0 +1,100 @@
+"""Programs that run: the reference's and ours under the same framework, the same user, and every frame compared.
+
+What the reference is known to do wrong while it runs is mended from outside (agent_talk.py --mended), so that what comes
+after can be compared; what its programs cannot do at all is what reference_faults.py and the fixtures list.
+AGENTSIM_SOAK=1 takes ten times as many diagrams, and leaves them their stores of documents."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from tests.compiler import harness, talks
+from tests.support import random_diagram
+
+SOAK = os.environ.get("AGENTSIM_SOAK") == "1"
+# Ways of writing the same that the reference reads as it should, and what makes conversations longer.
+TAME = ("shared_actions", "loose_ends", "settings", "rag_history", "tool_helpers")
+
+
+def seeds(count, salt):
+    return harness.seeds(count * 10 if SOAK else count, salt)
+
+
+@pytest.fixture(scope="module")
+def model():
+    running = talks.Model()
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="module")
+def theirs(model, reference_environment):
+    running = talks.Talker(model, mended=True)
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="module")
+def ours(model):
+    running = talks.Talker(model)
+    yield running
+    running.close()
+
+
+def programs(request, reference, folder):
+    """Directories of the reference's program and of ours."""
+    for name in ("theirs", "ours"):
+        (folder / name).mkdir()
+    run = harness.generate(request, folder / "ours")
+    assert run.status == harness.OK, run.said
+    answer = reference.generate(request, folder / "theirs")
+    assert "error" not in answer, answer
+    return folder / "theirs", folder / "ours"
+
+
+def compare(request, seed, reference, theirs, ours, folder):
+    steps = talks.script(request, seed)
+    one, two = programs(request, reference, folder)
+    first, second = theirs.hold(one, steps), ours.hold(two, steps)
+    parted = talks.first_difference(steps, first, second)
+    assert not parted, f"{parted}\n{second['said'][-1500:]}"
+
+
+def agreed_fixtures():
+    """Valid, and the reference is right about them."""
+    for name in harness.fixture_names():
+        expected = json.loads((harness.FIXTURES / "expected" / f"{name}.json").read_text(encoding="utf-8"))
+        if expected["outcome"] == "ok" and expected["reference"]["agrees"]:
+            yield name
+
+
+# In order of their names neighbours are alike: every third one is a sample of all kinds.
+@pytest.mark.parametrize("name", list(agreed_fixtures())[:: 1 if SOAK else 3])
+def test_a_fixture_is_talked_to_as_to_the_reference(name, model, reference, theirs, ours, tmp_path):
+    compare(talks.at_home(harness.fixture(name), model, SOAK), name, reference, theirs, ours, tmp_path)
+
+
+@pytest.mark.parametrize("seed", seeds(24, salt=60))
+def test_a_random_agent_says_what_the_reference_says(seed, model, reference, theirs, ours, tmp_path):
+    request = talks.at_home(random_diagram.build(seed, ()), model, SOAK)
+    compare(request, seed, reference, theirs, ours, tmp_path)
+
+
+@pytest.mark.parametrize("seed", seeds(8, salt=61))
+def test_so_does_one_with_loose_ends(seed, model, reference, theirs, ours, tmp_path):
+    request = talks.at_home(random_diagram.build(seed, TAME), model, SOAK)
+    compare(request, seed, reference, theirs, ours, tmp_path)
+
+
+@pytest.mark.parametrize("seed", seeds(12, salt=62))
+def test_a_difficult_agent_talks_on(seed, model, ours, tmp_path):
+    """Whatever is drawn and said: the program comes up, hears everything, and no line of its own raises."""
+    request = talks.at_home(random_diagram.build(seed, random_diagram.ODDITIES), model, SOAK)
+    assert harness.generate(request, tmp_path).status == harness.OK
+    answer = ours.hold(tmp_path, talks.script(request, seed))
+    assert answer["end"] in (None, "endless"), f"{answer['end']}\n{answer['said']}"
+    wrong = talks.own_faults(answer["said"])
+    assert not wrong, wrong
