@@ -5,7 +5,12 @@
 
 #include "shared/base/mem.h"
 
-#define READ_CHUNK 65536
+#define READ_CHUNK ((size_t)65536)
+
+static size_t min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
 
 struct door {
     FCGX_Request request;
@@ -43,11 +48,10 @@ int door_read_body(void *port, struct buf *body, struct err *err)
     struct door *d = port;
 
     for (;;) {
-        size_t room = body->max - body->len;
+        size_t spare = body->cap > body->len + 1 ? body->cap - body->len - 1 : READ_CHUNK;
+        size_t room = min(min(spare, READ_CHUNK), body->max - body->len);
         int n;
 
-        if (room > READ_CHUNK)
-            room = READ_CHUNK;
         if (!room && FCGX_GetChar(d->request.in) >= 0)
             return err_set(err, ERR_TOO_LARGE, 0, "The request body is larger than %zu bytes", body->max);
         if (!room)

@@ -17,6 +17,8 @@ const char *request_param(const struct request *r, const char *name)
     return "";
 }
 
+#define AT_ONCE_MAX (1 << 20) /* bytes of memory for a body that is announced only */
+
 static enum method parse_method(const char *name, bool *ret_head)
 {
     static const struct {
@@ -63,11 +65,13 @@ void request_release(struct request *r)
 int request_load_body(struct request *r, size_t max, struct err *err)
 {
     const char *announced = request_param(r, "CONTENT_LENGTH");
-    int64_t length;
+    int64_t length = 0;
 
     if (*announced && (str_to_int(announced, 0, INT64_MAX, &length) < 0 || length > (int64_t)max))
         return err_set(err, ERR_TOO_LARGE, 0, "The request body is larger than %zu bytes", max);
     r->body.max = max;
+    if (buf_reserve(&r->body, (size_t)(length < AT_ONCE_MAX ? length : AT_ONCE_MAX)) < 0)
+        return err_nomem(err);
     return r->read_body ? r->read_body(r->port, &r->body, err) : 0;
 }
 

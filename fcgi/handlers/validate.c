@@ -26,6 +26,7 @@ static void answer_compiled(struct reply *rp, const struct compiled *c)
         buf_add_str(b, "{\"valid\":false,\"agentCode\":\"\",\"eventList\":[],\"errors\":");
         findings_json(&c->findings, FINDING_ERROR, b);
     } else {
+        buf_reserve(b, program ? program->size + program->size / 8 : 0); /* its quotes and line ends are escaped */
         buf_add_str(b, "{\"valid\":true,\"agentCode\":");
         buf_add_json_str(b, program ? program->content : "", program ? program->size : 0);
         buf_add_str(b, ",\"eventList\":");
