@@ -89,10 +89,10 @@ const char *document_member(struct path_text *out, const char *where, const char
  * --------------------------------------------------------------------------------------------------
  */
 
+/* There is room, by make_room(). */
 static int add_element(struct document *d, const cJSON *node, const char *map)
 {
     struct element e = { .id = node->string, .node = node, .map = map, .type = type_of(node), .state = MAP_NONE };
-    void *items = d->elements;
     size_t at;
     int added = map_put(&d->ids, e.id, strlen(e.id), d->len, &at);
 
@@ -102,9 +102,6 @@ static int add_element(struct document *d, const cJSON *node, const char *map)
         d->elements[at] = e; /* the later map wins, at the place the id had */
         return 0;
     }
-    if (mem_grow(&items, d->len, &d->cap, sizeof(*d->elements)) < 0)
-        return -1;
-    d->elements = items;
     d->elements[d->len++] = e;
     return 0;
 }
@@ -125,7 +122,8 @@ static int map_at(const cJSON *parent, const char *key, const char *path, const 
 }
 
 /* The same for a map of elements or relationships, which are counted before any work is done for them. */
-static int parts_at(const cJSON *parent, const char *key, const char *path, const cJSON **ret, struct findings *f)
+static int parts_at(const cJSON *parent, const char *key, const char *path, const cJSON **ret, size_t *count,
+                    struct findings *f)
 {
     size_t n = 0;
     const cJSON *c;
@@ -136,6 +134,7 @@ static int parts_at(const cJSON *parent, const char *key, const char *path, cons
         if (++n > DOCUMENT_PARTS_MAX)
             return finding_add(f, FINDING_ERROR, 0, path, "%s has more than %d members, as many are possible", path,
                                DOCUMENT_PARTS_MAX);
+    *count += n;
     return 0;
 }
 
@@ -184,6 +183,7 @@ static int check_ends(const cJSON *relationships, struct findings *f)
 
 struct maps {
     const cJSON *model, *config, *elements, *agent_components, *components, *relationships;
+    size_t elements_len, relationships_len; /* of all three maps of elements */
 };
 
 static int find_maps(const cJSON *request, struct maps *m, struct findings *f)
@@ -191,11 +191,29 @@ static int find_maps(const cJSON *request, struct maps *m, struct findings *f)
     if (!cJSON_IsObject(request))
         return finding_add(f, FINDING_ERROR, 0, "", "The request must be an object");
     if (map_at(request, "model", "model", &m->model, f) < 0 || map_at(request, "config", "config", &m->config, f) < 0 ||
-        parts_at(m->model, "elements", "model.elements", &m->elements, f) < 0 ||
-        parts_at(request, "agentComponents", "agentComponents", &m->agent_components, f) < 0 ||
-        parts_at(m->model, "components", "model.components", &m->components, f) < 0)
+        parts_at(m->model, "elements", "model.elements", &m->elements, &m->elements_len, f) < 0 ||
+        parts_at(request, "agentComponents", "agentComponents", &m->agent_components, &m->elements_len, f) < 0 ||
+        parts_at(m->model, "components", "model.components", &m->components, &m->elements_len, f) < 0)
         return -1;
-    return parts_at(m->model, "relationships", "model.relationships", &m->relationships, f);
+    return parts_at(m->model, "relationships", "model.relationships", &m->relationships, &m->relationships_len, f);
+}
+
+static int make_room(struct document *d, size_t n)
+{
+    map_init(&d->ids);
+    d->elements = mem_zalloc(n, sizeof(*d->elements));
+    return d->elements ? map_reserve(&d->ids, n) : -1;
+}
+
+static int merge_all(struct document *d, const struct maps *m, struct findings *f, struct err *err)
+{
+    if (make_room(d, m->elements_len) < 0)
+        return err_nomem(err);
+    if (merge(d, m->elements, "model.elements", f, err) < 0 ||
+        merge(d, m->agent_components, "agentComponents", f, err) < 0 ||
+        merge(d, m->components, "model.components", f, err) < 0)
+        return -1;
+    return check_ends(d->relationships, f);
 }
 
 int document_read(const cJSON *request, struct document *ret, struct findings *f, struct err *err)
@@ -208,10 +226,7 @@ int document_read(const cJSON *request, struct document *ret, struct findings *f
     d.model = m.model;
     d.config = m.config;
     d.relationships = m.relationships;
-    map_init(&d.ids);
-    if (merge(&d, m.elements, "model.elements", f, err) < 0 ||
-        merge(&d, m.agent_components, "agentComponents", f, err) < 0 ||
-        merge(&d, m.components, "model.components", f, err) < 0 || check_ends(d.relationships, f) < 0) {
+    if (merge_all(&d, &m, f, err) < 0) {
         document_release(&d);
         return -1;
     }

@@ -45,7 +45,7 @@ struct document {
     const cJSON *model, *config; /* objects or NULL */
     const cJSON *relationships;  /* object or NULL; every member an object with sound ends */
     struct element *elements;    /* merged, in order */
-    size_t len, cap;
+    size_t len;
     struct map ids; /* element id -> index */
 };
 

@@ -1,9 +1,12 @@
 #include "shared/diagram/map.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "shared/base/mem.h"
 #include "shared/diagram/text.h"
+
+#define CAP_FIRST 16
 
 void map_init(struct map *m)
 {
@@ -36,12 +39,13 @@ static struct map_slot *probe(const struct map *m, uint64_t hash, const void *ke
     }
 }
 
-static int grow(struct map *m)
+/* cap: a power of two, larger than what is in it. */
+static int resize(struct map *m, size_t cap)
 {
     struct map bigger = *m;
     size_t i;
 
-    bigger.cap = m->cap ? m->cap * 2 : 16;
+    bigger.cap = cap;
     bigger.slots = mem_zalloc(bigger.cap, sizeof(*bigger.slots));
     if (!bigger.slots)
         return -1;
@@ -53,12 +57,26 @@ static int grow(struct map *m)
     return 0;
 }
 
+static bool is_full(size_t len, size_t cap)
+{
+    return len * 4 >= cap * 3;
+}
+
+int map_reserve(struct map *m, size_t n)
+{
+    size_t cap = CAP_FIRST;
+
+    while (n && is_full(n - 1, cap))
+        cap *= 2;
+    return resize(m, cap);
+}
+
 int map_put(struct map *m, const void *key, size_t len, size_t value, size_t *ret_value)
 {
     struct map_slot *s;
     uint64_t hash;
 
-    if (m->len * 4 >= m->cap * 3 && grow(m) < 0)
+    if (is_full(m->len, m->cap) && resize(m, m->cap ? m->cap * 2 : CAP_FIRST) < 0)
         return -1;
     hash = hash_bytes(&m->key, key, len);
     s = probe(m, hash, key, len);

@@ -26,6 +26,9 @@ struct map {
 void map_init(struct map *m);
 void map_release(struct map *m); /* NULL is fine */
 
+/* Makes an empty map large enough for n keys, so that it need not grow on the way. 0, or -1 out of memory. */
+int map_reserve(struct map *m, size_t n);
+
 /* Adds the key. *ret_value (NULL is fine) is the value it has afterwards. 1 added, 0 it was there
  * (kept), -1 out of memory. */
 int map_put(struct map *m, const void *key, size_t len, size_t value, size_t *ret_value);

@@ -64,8 +64,11 @@ static bool is_keyword(const char *s)
     return bsearch(s, keywords, ARRAY_LEN(keywords), sizeof(keywords[0]), compare_word);
 }
 
+/* Of all these words only those that begin with an underscore have one: most names are told apart by that. */
 bool name_is_reserved(const char *s)
 {
+    if (*s != '_' && strchr(s, '_'))
+        return false;
     return is_keyword(s) || bsearch(s, other_words, ARRAY_LEN(other_words), sizeof(other_words[0]), compare_word);
 }
 

@@ -53,6 +53,28 @@ static void keys_are_bytes_of_any_length(void **state)
     map_release(&m);
 }
 
+static void room_made_before_is_enough(void **state)
+{
+    size_t n;
+
+    (void)state;
+    for (n = 0; n <= 200; n++) {
+        struct map m;
+        size_t i, cap;
+
+        map_init(&m);
+        assert_int_equal(map_reserve(&m, n), 0);
+        cap = m.cap;
+        for (i = 0; i < n; i++)
+            assert_int_equal(map_put(&m, &i, sizeof(i), 2 * i, NULL), 1);
+        assert_int_equal(m.cap, cap);
+        for (i = 0; i < n; i++)
+            assert_int_equal(map_get(&m, &i, sizeof(i)), 2 * i);
+        assert_int_equal(map_get(&m, &n, sizeof(n)), MAP_NONE);
+        map_release(&m);
+    }
+}
+
 static void two_maps_do_not_hash_alike(void **state)
 {
     struct map a, b;
@@ -112,9 +134,9 @@ static void short_memory_keeps_the_map_as_it_was(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keys_are_found_again_and_kept_once),   cmocka_unit_test(keys_are_bytes_of_any_length),
-        cmocka_unit_test(two_maps_do_not_hash_alike),           cmocka_unit_test(names_are_found_composed_or_folded),
-        cmocka_unit_test(short_memory_keeps_the_map_as_it_was),
+        cmocka_unit_test(keys_are_found_again_and_kept_once), cmocka_unit_test(keys_are_bytes_of_any_length),
+        cmocka_unit_test(room_made_before_is_enough),         cmocka_unit_test(two_maps_do_not_hash_alike),
+        cmocka_unit_test(names_are_found_composed_or_folded), cmocka_unit_test(short_memory_keeps_the_map_as_it_was),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
