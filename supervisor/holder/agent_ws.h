@@ -58,7 +58,7 @@ struct agent_ws {
     int fd, answer; /* the socket; the maker's answer */
     ev_io reader, writer, made;
     ev_timer timer;
-    double pause; /* before the next attempt */
+    double pause;                  /* before the next attempt */
     int64_t started_at, opened_at; /* monotonic */
 
     char key[25];
