@@ -15,7 +15,8 @@ from tests.support.stack import wait_until
 
 CYCLES = pick(20, 1000)
 SETTINGS = {"AGENT_SIMULATOR_MAX_SESSIONS": "3", "AGENT_SIMULATOR_MAX_SESSIONS_PER_ACTOR": "3",
-            "AGENT_SIMULATOR_DETACH_SECONDS": "1", "AGENT_SIMULATOR_WORKERS": "1"}  # a worker starts its parser when it needs one
+            "AGENT_SIMULATOR_DETACH_SECONDS": "1", "AGENT_SIMULATOR_WORKERS": "1",  # a worker starts its parser when it needs one
+            "AGENT_SIMULATOR_WARM_POOL": "0"}  # nobody waits ready, so nobody is counted
 
 
 def converse(stack, session):

@@ -99,7 +99,7 @@ class Stack:
         self.state_dir = self.dir / "state"
         self.port, self.internal_port = free_port(), free_port()
         self.max_sessions = int(settings.get("AGENT_SIMULATOR_MAX_SESSIONS", 5))
-        self.users = Users(self.max_sessions + 1)  # tests look at one more than there are
+        self.users = Users(self.max_sessions + 65)  # and whoever waits ready for a session
         self.uid_base = self.users.first
         self.env = {
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
