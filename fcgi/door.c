@@ -40,7 +40,10 @@ void door_free(struct door *d)
 
 char *const *door_accept(struct door *d)
 {
-    return FCGX_Accept_r(&d->request) < 0 ? NULL : d->request.envp;
+    if (FCGX_Accept_r(&d->request) < 0)
+        return NULL;
+    d->request.keepConnection = 0; /* asked for (nginx/snippets/fastcgi.conf), but who waits on one serves no other */
+    return d->request.envp;
 }
 
 int door_read_body(void *port, struct buf *body, struct err *err)

@@ -66,18 +66,30 @@ def kill_parser(stack):
     kill(*(pid for worker in stack.children("agentsim-fcgi") for pid in children_of(worker)))
 
 
-def new_supervisor(stack):
-    """An upgrade: the file is another one from now on, then the process is ended."""
-    program, new = stack.bin / "agentsim-supervisor", stack.bin / "new"
+def replace(stack, name):
+    """An upgrade: the file is another one from now on."""
+    program, new = stack.bin / name, stack.bin / "new"
     shutil.copy(program, new)
     os.rename(new, program)
+    return program
+
+
+def new_supervisor(stack):
+    program = replace(stack, "agentsim-supervisor")
     old = one(stack, "agentsim-supervisor")
     kill(old, number=signal.SIGTERM)
     for pid in restarted(stack, "agentsim-supervisor", [old]):
         wait_until(lambda p=pid: os.path.samefile(f"/proc/{p}/exe", program), 5, "the new file runs")
 
 
-SURVIVED = [kill_supervisor, stop_supervisor, new_supervisor, kill_nginx_worker, kill_nginx, kill_workers, kill_parser]
+def new_workers(stack):
+    replace(stack, "agentsim-fcgi")
+    old = stack.children("agentsim-fcgi")
+    kill(*old, number=signal.SIGTERM)
+    wait_until(lambda: len(set(stack.children("agentsim-fcgi")) - set(old)) == len(old), 20, "other workers")
+
+
+SURVIVED = [kill_supervisor, stop_supervisor, new_supervisor, new_workers, kill_nginx_worker, kill_nginx, kill_workers, kill_parser]
 
 
 def test_a_conversation_goes_on_whoever_is_killed(stack, chance):
@@ -299,6 +311,27 @@ def test_a_worker_killed_before_its_first_word_to_the_holder(stack):
     stack.assert_clean()
 
 
+def test_a_worker_killed_while_it_answers(stack):
+    """Nobody takes the half for the whole, and the session is as it was."""
+    with Flow(stack) as flow:
+        slot = next(s["slot"] for s in sessions(stack) if s["id"] == flow.session)
+        large = stack.slot_dir(slot) / "work" / "large"
+        large.write_bytes(os.urandom(48 << 20))
+        os.chown(large, stack.uid_base + slot, stack.uid_base + slot)
+        with socket.create_connection(("127.0.0.1", stack.port), 30) as s:
+            s.sendall(f"GET {SESSIONS}/{flow.session}/archive HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+            assert s.recv(15, socket.MSG_WAITALL) == b"HTTP/1.1 200 OK"  # compressing takes it a second more
+            kill(*wait_until(lambda: busy_workers(stack), 10, "the worker that answers"))
+            answer = b""
+            with contextlib.suppress(ConnectionResetError):
+                while part := s.recv(1 << 20):
+                    answer = (answer + part)[-7:]
+        assert answer != b"\r\n0\r\n\r\n", "a last chunk would say that this was all"
+        wait_until(lambda: stack.get("/health").status == 200, 20, "workers are back")
+        assert stack.state(flow.session).json()["attached"]
+        stack.end(flow.session)
+
+
 def test_the_supervisor_killed_while_a_session_is_created(stack):
     with stopped(one(stack, "agentsim-launcher")):
         post = Post(stack, SESSIONS, numbers())
@@ -307,28 +340,6 @@ def test_the_supervisor_killed_while_a_session_is_created(stack):
         post.clean_error()
     wait_until(lambda: stack.sandbox() == "ok", 20, "the next supervisor is ready")
     wait_until(lambda: sessions_known(stack) == 0, 20, "no orphan is left")
-
-
-def test_a_worker_killed_at_any_moment_leaves_no_orphan(stack, chance):
-    rounds = pick(6, 200)
-    progress = Progress("kills of workers", rounds)
-    for done in range(1, rounds + 1):
-        post = Post(stack, SESSIONS, numbers())
-        time.sleep(chance.random() * 0.12)
-        kill(*busy_workers(stack))
-        post.join(30)
-        assert post.error is None, post.error
-        if post.reply.status == 200:
-            # A worker may take one more request in the moment of its death.
-            wait_until(lambda s=post.reply.json()["sessionId"]: stack.end(s).status != 502, 10, "the session is ended")
-        else:
-            post.clean_error()
-        wait_until(lambda: stack.get("/health").status == 200, 20, "workers are back")
-        time.sleep(pick(0, 2))  # more often, and the keeper slows down
-        progress.at(done)
-    # As operations.md promises it: those that had begun end like any session for which nobody comes.
-    wait_until(lambda: all(s["state"] not in ("NEW", "STARTING") for s in sessions(stack)), 30, "agents listen or are gone")
-    wait_until(lambda: sessions_known(stack) == 0, max(10, DETACH) + CLEANING, "no orphan is left")
 
 
 # ---- everything at once ----

@@ -1,0 +1,57 @@
+"""Whoever takes part in a session's creation is killed at a moment drawn by chance: the client gets a session or a clean
+error, and nothing is left of what it was not told of."""
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.faults.places import end_all, kill, of_sessions, one, sessions
+from tests.faults.flow import numbers
+from tests.faults.scale import Progress, pick
+from tests.faults.test_kill_points import CLEANING, DETACH, SESSIONS, Post, busy_workers, sessions_known
+from tests.support.stack import wait_until
+
+SETTINGS = {"AGENT_SIMULATOR_MAX_SESSIONS": "4", "AGENT_SIMULATOR_MAX_SESSIONS_PER_ACTOR": "4",
+            "AGENT_SIMULATOR_DETACH_SECONDS": str(DETACH)}
+WHO = {
+    "worker": busy_workers,
+    "supervisor": lambda stack: [one(stack, "agentsim-supervisor")],
+    "launcher": lambda stack: [one(stack, "agentsim-launcher")],
+    "holder": lambda stack: of_sessions(stack, "agentsim-holder"),
+    "sandbox": lambda stack: of_sessions(stack, "bwrap"),
+}
+
+
+def whole(stack):
+    wait_until(lambda: stack.get("/health").status == 200, 20, "workers are back")
+    wait_until(lambda: stack.sandbox() == "ok", 30, "sessions can start")
+
+
+def ended(stack, session):
+    """It may be over already, with whoever was killed."""
+    return stack.end(session).status in (200, 404)
+
+
+@pytest.mark.parametrize("name", WHO)
+def test_whoever_is_killed_at_any_moment_leaves_no_orphan(stack, chance, name):
+    rounds = pick(4, 100)
+    progress = Progress(f"kills of {name}", rounds)
+    for done in range(1, rounds + 1):
+        post = Post(stack, SESSIONS, numbers())
+        time.sleep(chance.random() * 0.2)
+        kill(*WHO[name](stack))
+        post.join(60)
+        assert not post.is_alive() and post.error is None, post.error
+        whole(stack)
+        if post.reply.status == 200:  # a worker may take one more request in the moment of its death
+            wait_until(lambda s=post.reply.json()["sessionId"]: ended(stack, s), 10, "the session is ended")
+        else:
+            post.clean_error()
+        time.sleep(pick(0, 2))  # more often, and the keeper slows down
+        progress.at(done)
+    # As operations.md promises it: those that had begun end like any session for which nobody comes.
+    wait_until(lambda: all(s["state"] not in ("NEW", "STARTING") for s in sessions(stack)), 30, "agents listen or are gone")
+    wait_until(lambda: sessions_known(stack) == 0, max(10, DETACH) + CLEANING, "no orphan is left")
+    end_all(stack)
+    stack.assert_clean(CLEANING)
