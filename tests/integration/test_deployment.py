@@ -98,6 +98,24 @@ def test_compose_takes_the_file():
     assert done.returncode != 0 and "AGENT_SIMULATOR_API_TOKEN" in done.stderr
 
 
+# Places inside the image, and programs of it.
+OF_THE_IMAGE = {"AGENT_SIMULATOR_STATE_DIR", "AGENT_SIMULATOR_RUNTIME_DIR", "AGENT_SIMULATOR_PROGRAM_DIR", "AGENT_SIMULATOR_PYTHON", "NLTK_DATA",
+                "AGENT_SIMULATOR_USER", "AGENT_SIMULATOR_WEB_GROUP", "AGENT_SIMULATOR_NGINX", "AGENT_SIMULATOR_NGINX_CONF"}
+
+
+def test_every_setting_reaches_the_container(tmp_path):
+    printed = subprocess.run([BUILD / "bin" / "agentsim", "config"], capture_output=True, encoding="utf-8", check=True).stdout
+    settings = {line.split()[0] for line in printed.splitlines()} - OF_THE_IMAGE
+    passed = {row.partition("=")[0] for row in compose()["agentsim"]["environment"]}
+    assert passed == settings | {"https_proxy", "no_proxy"}
+    (tmp_path / "env").write_text("AGENT_SIMULATOR_API_TOKEN=x\nAGENT_SIMULATOR_EGRESS=none\n")
+    done = subprocess.run(["docker-compose", "-f", COMPOSE, "--env-file", tmp_path / "env", "config"], capture_output=True,
+                          encoding="utf-8", env={"PATH": os.environ["PATH"], "AGENT_SIMULATOR_WORKERS": "3"})
+    environment = yaml.safe_load(done.stdout)["services"]["agentsim"]["environment"]
+    assert {name: value for name, value in environment.items() if value is not None} == {
+        "AGENT_SIMULATOR_API_TOKEN": "x", "AGENT_SIMULATOR_EGRESS": "none", "AGENT_SIMULATOR_WORKERS": "3"}
+
+
 def test_containers_get_no_more_than_they_need():
     services = compose()
     for service in services.values():
