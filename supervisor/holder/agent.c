@@ -56,7 +56,7 @@ void agent_flow(struct holder *h)
     struct agent *a = &h->agent;
     bool full = journal_is_full(&h->journal);
 
-    if (!a->forked)
+    if (!a->forked || a->finishing)
         return;
     agent_ws_pause(&h->ws, full);
     if (full || a->unreadable || a->proc.output < 0)
@@ -87,16 +87,13 @@ static bool inner_gone(const struct agent *a)
 
 static void read_reports(struct holder *h);
 
-/* Nothing of the sandbox runs any more: what it left in pipes and sockets is all that comes. */
+/* Nothing of the sandbox runs any more: what it left in pipes and in its socket is all that comes. */
 static void finish(struct holder *h)
 {
     struct agent *a = &h->agent;
-    struct err err = { 0 };
     size_t total = 0, n;
-    bool failed;
 
     read_reports(h);
-    failed = !a->running && spawn_failed_step(&a->proc, &err) < 0;
     ev_io_stop(h->loop, &a->output);
     ev_io_stop(h->loop, &a->report);
     ev_io_stop(h->loop, &a->gone);
@@ -104,12 +101,21 @@ static void finish(struct holder *h)
     while (total < DRAIN_MOST && (n = read_output(h)))
         total += n;
     lines_end(&h->lines, session_line, h);
-    agent_ws_finish(&h->ws);
+    a->finishing = true;
+    agent_ws_finish(&h->ws); /* agent_finished() follows */
+}
+
+void agent_finished(struct holder *h)
+{
+    struct agent *a = &h->agent;
+    struct err err = { 0 };
+    bool failed = !a->running && spawn_failed_step(&a->proc, &err) < 0;
+
     way_out_close(&h->way_out);
     spawn_close(&a->proc);
     cleanup_fd_close(&a->inner);
     a->inner = -1;
-    a->forked = false;
+    a->forked = a->finishing = false;
     session_agent_gone(h, failed ? &err : NULL);
 }
 
@@ -171,7 +177,7 @@ void agent_kill(struct holder *h)
 {
     struct agent *a = &h->agent;
 
-    if (!a->forked)
+    if (!a->forked || a->finishing)
         return;
     if (h->config.sandbox == SANDBOX_OFF) {
         kill_user(h);

@@ -13,7 +13,6 @@
 #include "shared/base/mem.h"
 #include "shared/base/time.h"
 #include "supervisor/holder/agent_ws_frames.h"
-#include "supervisor/holder/client_frame.h"
 #include "supervisor/holder/ws_upgrade.h"
 #include "supervisor/sandbox/netns.h"
 
@@ -26,70 +25,9 @@
 #define HANDSHAKE_S 10.0
 #define MAKE_S 5.0
 #define ANSWER_CHUNK 2048
-#define KEEP_S 2.0 /* after a bad frame: an agent that has not closed by then does not mind it */
-#define KEEP_MOST ((size_t)1 << 20)
-#define DRAIN_MOST ((size_t)32 << 20) /* what may still come from a dead agent */
-
-/* ---- frames behind a bad one ---------------------------------------------------------------------- */
-
-static void forget_kept(struct agent_ws *w)
-{
-    while (w->kept) {
-        struct agent_ws_frame *f = w->kept;
-
-        w->kept = f->next;
-        mem_free(f);
-    }
-    w->kept_last = NULL;
-    w->kept_bytes = 0;
-    w->keeping = false;
-    ev_timer_stop(w->loop, &w->keep);
-}
-
-void agent_ws_passed(struct agent_ws *w, struct agent_ws_frame *f)
-{
-    f->next = NULL;
-    if (!w->keeping) {
-        w->keeping = f->bad;
-        if (f->bad) {
-            ev_timer_set(&w->keep, KEEP_S, 0);
-            ev_timer_start(w->loop, &w->keep);
-        }
-        mem_free(f);
-        return;
-    }
-    w->kept_bytes += f->len + sizeof(*f);
-    if (w->kept_last)
-        w->kept_last->next = f;
-    else
-        w->kept = f;
-    w->kept_last = f;
-    if (w->kept_bytes > KEEP_MOST)
-        forget_kept(w);
-}
-
-/* The agent has closed: those come first on the next connection. */
-static void take_kept_back(struct agent_ws *w)
-{
-    const struct agent_ws_frame *f;
-
-    if (w->kept) {
-        for (f = w->kept; f; f = f->next)
-            w->queued += f->len;
-        w->kept_last->next = w->head_frame;
-        w->head_frame = w->kept;
-        w->tail_frame = w->tail_frame ? w->tail_frame : w->kept_last;
-        w->kept = w->kept_last = NULL;
-    }
-    forget_kept(w);
-}
-
-static void on_kept_long_enough(struct ev_loop *loop, ev_timer *t, int events)
-{
-    (void)loop;
-    (void)events;
-    forget_kept(t->data);
-}
+#define HINT_MS 20 /* between attempts, however often the agent says that it listens */
+#define FINISH_S 0.5
+#define FINISH_MOST ((size_t)32 << 20) /* what may still come from a dead agent: more than sockets hold */
 
 /* ---- ends ----------------------------------------------------------------------------------------- */
 
@@ -110,8 +48,8 @@ static void disconnect(struct agent_ws *w)
     w->fd = w->answer = -1;
     mem_free(w->rx);
     w->rx = NULL;
-    w->rx_pos = w->rx_len = w->words_sent = w->sent = 0; /* a frame that went out in part is sent again */
-    w->in_frame = w->in_message = w->more = w->close_received = false;
+    w->rx_pos = w->rx_len = w->words_sent = 0;
+    w->in_frame = w->in_message = w->more = w->close_received = w->deaf = false;
     buf_release(&w->head);
     buf_release(&w->message);
     buf_release(&w->words);
@@ -131,13 +69,48 @@ static void wait_again(struct agent_ws *w, double pause)
     agent_ws_set_timer(w, pause);
 }
 
+static void forget_frames(struct agent_ws *w)
+{
+    agent_queue_release(&w->queue);
+    ev_timer_stop(w->loop, &w->keep);
+}
+
+static void go_off(struct agent_ws *w)
+{
+    disconnect(w);
+    forget_frames(w);
+    w->state = WS_OFF;
+    w->finishing = false;
+    w->events.finished(w->events.arg);
+}
+
 void agent_ws_reopen(struct agent_ws *w)
 {
-    take_kept_back(w);
+    bool was_full = agent_ws_is_full(w);
+
+    if (w->finishing) {
+        go_off(w);
+        return;
+    }
     if (w->opened_at && time_mono_ms() - w->opened_at > STABLE_MS)
         w->pause = REOPEN_S;
+    w->opened_at = 0;
     wait_again(w, w->pause);
     w->pause = w->pause * 2 > REOPEN_MOST_S ? REOPEN_MOST_S : w->pause * 2;
+    ev_timer_stop(w->loop, &w->keep);
+    if (agent_queue_again(&w->queue))
+        w->events.refused(w->events.arg, "The agent closed again and again in the middle of a frame; it was dropped.");
+    if (was_full && !agent_ws_is_full(w))
+        w->events.drained(w->events.arg);
+}
+
+static void on_kept_long_enough(struct ev_loop *loop, ev_timer *t, int events)
+{
+    struct agent_ws *w = t->data;
+
+    (void)loop;
+    (void)events;
+    agent_queue_forget(&w->queue);
 }
 
 /* ---- handshake ------------------------------------------------------------------------------------ */
@@ -294,6 +267,7 @@ static void make_socket(struct agent_ws *w)
 static void attempt(struct agent_ws *w)
 {
     ev_timer_stop(w->loop, &w->timer);
+    w->tried_at = time_mono_ms();
     if (w->fd >= 0)
         try_connect(w);
     else
@@ -360,25 +334,12 @@ void agent_ws_init(struct agent_ws *w, struct ev_loop *loop, const struct agent_
     w->pause = REOPEN_S;
 }
 
-static void drop_queue(struct agent_ws *w)
-{
-    while (w->head_frame) {
-        struct agent_ws_frame *f = w->head_frame;
-
-        w->head_frame = f->next;
-        mem_free(f);
-    }
-    w->tail_frame = NULL;
-    w->queued = 0;
-    forget_kept(w);
-}
-
 void agent_ws_release(struct agent_ws *w)
 {
     if (!w || !w->loop)
         return;
     disconnect(w);
-    drop_queue(w);
+    forget_frames(w);
     w->state = WS_OFF;
 }
 
@@ -394,32 +355,38 @@ void agent_ws_start(struct agent_ws *w, int target, uint16_t port, const char *s
 
 void agent_ws_hint(struct agent_ws *w)
 {
-    if (w->state == WS_WAITING)
+    int64_t since = time_mono_ms() - w->tried_at;
+
+    if (w->state != WS_WAITING)
+        return;
+    if (since >= HINT_MS)
         attempt(w);
+    else if (ev_timer_remaining(w->loop, &w->timer) > HINT_MS / 1000.0)
+        agent_ws_set_timer(w, HINT_MS / 1000.0);
 }
 
 void agent_ws_finish(struct agent_ws *w)
 {
-    if (w->state == WS_OPEN)
-        agent_ws_drain(w, DRAIN_MOST);
-    disconnect(w);
-    drop_queue(w);
-    w->state = WS_OFF;
+    w->finishing = w->deaf = true;
+    w->paused = false;
+    forget_frames(w);
+    if (w->state != WS_OPEN) {
+        go_off(w);
+        return;
+    }
+    buf_clear(&w->words);
+    w->words_sent = 0;
+    w->left_of_it = FINISH_MOST;
+    agent_ws_set_timer(w, FINISH_S);
+    agent_ws_read(w);
 }
 
 int agent_ws_send(struct agent_ws *w, const void *data, size_t len)
 {
-    struct agent_ws_frame *f;
-
-    if (len > AGENT_WS_MESSAGE_MAX || !(f = agent_ws_frame_new(data, len)))
+    if (w->finishing)
+        return 0;
+    if (len > AGENT_WS_MESSAGE_MAX || agent_queue_add(&w->queue, data, len) < 0)
         return -1;
-    f->bad = client_frame_is_bad(data, len);
-    if (w->tail_frame)
-        w->tail_frame->next = f;
-    else
-        w->head_frame = f;
-    w->tail_frame = f;
-    w->queued += len;
     if (w->state == WS_OPEN)
         agent_ws_watch(w);
     return 0;
@@ -427,18 +394,18 @@ int agent_ws_send(struct agent_ws *w, const void *data, size_t len)
 
 void agent_ws_push(struct agent_ws *w)
 {
-    if (w->state == WS_OPEN && w->head_frame)
+    if (w->state == WS_OPEN && w->queue.first)
         agent_ws_write(w);
 }
 
 bool agent_ws_is_full(const struct agent_ws *w)
 {
-    return w->queued > AGENT_WS_QUEUE_HIGH;
+    return w->queue.bytes > AGENT_WS_QUEUE_HIGH;
 }
 
 void agent_ws_pause(struct agent_ws *w, bool paused)
 {
-    if (w->paused == paused)
+    if (w->paused == paused || w->finishing)
         return;
     w->paused = paused;
     if (w->state == WS_OPEN)

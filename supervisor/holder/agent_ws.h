@@ -3,7 +3,7 @@
  * upgrading -> open -> closing -> waiting ... One connection at a time: the agent loses replies when two of the
  * same key overlap, so a new one is begun only after the agent ended the former. A refused connection
  * is a harmless probe and tried again; a handshake is not, it makes the agent run its first state.
- * What was sent behind a frame that made the agent close is sent again on the next connection.
+ * What the agent did not read before it closed is sent again on the next connection (agent_queue.h).
  * Owns its socket, its child's answer descriptor and the frames that wait for the agent. */
 #ifndef HOLDER_AGENT_WS_H
 #define HOLDER_AGENT_WS_H
@@ -15,10 +15,11 @@
 
 #include "shared/base/buf.h"
 #include "shared/base/id.h"
+#include "supervisor/holder/agent_queue.h"
 #include "supervisor/holder/ws_frame.h"
 
 #define AGENT_WS_MESSAGE_MAX ((size_t)16 << 20) /* either way; the agent's longer ones are refused (1009) */
-#define AGENT_WS_QUEUE_HIGH ((size_t)1 << 20)   /* bytes for the agent above which agent_ws_is_full() */
+#define AGENT_WS_QUEUE_HIGH ((size_t)1 << 20)   /* what waits for the agent: above it agent_ws_is_full() */
 
 enum agent_ws_state {
     WS_OFF,
@@ -30,20 +31,13 @@ enum agent_ws_state {
     WS_CLOSING,
 };
 
-struct agent_ws_frame {
-    struct agent_ws_frame *next;
-    size_t len;      /* of the payload */
-    size_t head_len; /* of its header, right in front of the payload */
-    bool bad;        /* the agent ends the connection because of it, and reads nothing behind it */
-    uint8_t bytes[]; /* WS_HEAD_MAX, then the payload, masked */
-};
-
 struct agent_ws_events {
     void (*opened)(void *arg);                                /* each time a handshake succeeded */
     void (*message)(void *arg, const char *data, size_t len); /* one whole text frame */
     void (*refused)(void *arg, const char *why);              /* a message that was dropped */
     void (*turned)(void *arg);                                /* what was there has been read */
     void (*drained)(void *arg);                               /* no longer full */
+    void (*finished)(void *arg);                              /* off, after agent_ws_finish() */
     void *arg;
 };
 
@@ -58,8 +52,10 @@ struct agent_ws {
     int fd, answer; /* the socket; the maker's answer */
     ev_io reader, writer, made;
     ev_timer timer;
-    double pause;                  /* before the next attempt */
-    int64_t started_at, opened_at; /* monotonic */
+    double pause; /* before the next attempt */
+    int64_t started_at;
+    int64_t opened_at; /* 0: not since the former connection */
+    int64_t tried_at;  /* the newest attempt to connect */
 
     char key[25];
     struct buf head; /* the handshake's answer so far */
@@ -78,15 +74,12 @@ struct agent_ws {
 
     struct buf words; /* answers to pings and the close, ready to be sent */
     size_t words_sent;
-    size_t sent; /* bytes of the first frame */
-    struct agent_ws_frame *head_frame, *tail_frame;
-    size_t queued;
+    struct agent_queue queue;
+    ev_timer keep; /* until the queue's copies are of no use any more */
 
-    /* Copies of what went out behind a bad frame: the agent did not read them if it closes now. */
-    struct agent_ws_frame *kept, *kept_last;
-    size_t kept_bytes;
-    bool keeping;
-    ev_timer keep;
+    bool deaf;      /* the agent has closed: it hears nothing any more, what it said before is still read */
+    bool finishing; /* it has ended: so much more is read, paused or not */
+    size_t left_of_it;
 };
 
 void agent_ws_init(struct agent_ws *w, struct ev_loop *loop, const struct agent_ws_events *events);
@@ -94,9 +87,9 @@ void agent_ws_release(struct agent_ws *w);
 
 /* Begin: the first attempt comes after a second, or at the first hint. */
 void agent_ws_start(struct agent_ws *w, int target, uint16_t port, const char *session);
-void agent_ws_hint(struct agent_ws *w); /* the agent says that it listens */
+void agent_ws_hint(struct agent_ws *w); /* the agent says that it listens: anything it prints may say so */
 
-/* The agent has ended: reads what it sent to the end, then is off. */
+/* The agent has ended: reads what it sent to the end, paused or not, within FINISH_S; then is off and says so once. */
 void agent_ws_finish(struct agent_ws *w);
 
 /* Keeps a copy of one text frame for the agent: 0, or -1 when memory is short. */

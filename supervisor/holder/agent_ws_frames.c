@@ -10,6 +10,7 @@
 #include "shared/base/str.h"
 
 #define CLOSE_S 10.0
+#define KEEP_S 2.0                    /* after a bad frame: an agent that has not closed by then does not mind it */
 #define WORDS_MOST ((size_t)64 << 10) /* answers to pings that wait */
 #define LONG_REST 4096                /* of a frame: worth being read to its place at once */
 #define BEHIND_LONG 4096              /* read along with it: the next frames' headers */
@@ -39,6 +40,8 @@ static int say(struct agent_ws *w, enum ws_opcode opcode, const void *payload, s
     uint32_t key;
     size_t n;
 
+    if (w->deaf)
+        return opcode == WS_CLOSE ? -1 : 0;
     if (getrandom(&key, sizeof(key), 0) != (ssize_t)sizeof(key))
         return -1;
     n = ws_head_put(head, opcode, len, key);
@@ -261,12 +264,21 @@ void agent_ws_begin(struct agent_ws *w)
     w->more = true;
 }
 
+/* Of an agent that has ended there is an end to what comes, too. */
+static bool is_too_much(struct agent_ws *w, size_t n)
+{
+    if (!w->finishing)
+        return false;
+    w->left_of_it -= n < w->left_of_it ? n : w->left_of_it;
+    return w->left_of_it == 0;
+}
+
 void agent_ws_read(struct agent_ws *w)
 {
     size_t budget = AGENT_WS_TURN_BYTES;
 
     w->more = false;
-    if (take_in(w, &budget) < 0) {
+    if (take_in(w, &budget) < 0 || is_too_much(w, AGENT_WS_TURN_BYTES - budget)) {
         agent_ws_reopen(w); /* the agent ended, or there is no way to answer it */
     } else if (words_left(w)) {
         agent_ws_write(w);
@@ -274,18 +286,6 @@ void agent_ws_read(struct agent_ws *w)
         agent_ws_watch(w);
     }
     w->events.turned(w->events.arg);
-}
-
-void agent_ws_drain(struct agent_ws *w, size_t most)
-{
-    int r;
-
-    do { /* the journal takes this too when it is full: nobody could send it later */
-        w->paused = w->more = false;
-        r = take_in(w, &most);
-        buf_clear(&w->words); /* nobody is there to be answered */
-        w->words_sent = 0;
-    } while (r == 0 && w->state == WS_OPEN && w->more && most);
 }
 
 /* Read and dropped; 0 once the agent has closed. */
@@ -302,61 +302,16 @@ int agent_ws_discard(struct agent_ws *w)
 
 /* ---- to the agent ---------------------------------------------------------------------------------- */
 
-struct agent_ws_frame *agent_ws_frame_new(const void *data, size_t len)
-{
-    struct agent_ws_frame *f;
-    uint32_t key;
-
-    if (getrandom(&key, sizeof(key), 0) != (ssize_t)sizeof(key) ||
-        !(f = mem_resize(NULL, 1, sizeof(*f) + WS_HEAD_MAX + len)))
-        return NULL;
-    *f = (struct agent_ws_frame){ .len = len };
-    f->head_len = ws_head_put(f->bytes, WS_TEXT, len, key);
-    ws_mask(f->bytes + WS_HEAD_MAX, data, len, key);
-    return f;
-}
-
-static size_t frame_size(const struct agent_ws_frame *f)
-{
-    return f->head_len + f->len;
-}
-
 /* What is to be sent next, in order: the rest of a frame, our own words, whole frames. */
-static size_t gather(struct agent_ws *w, struct iovec parts[SEND_PARTS])
+static size_t gather(const struct agent_ws *w, struct iovec parts[SEND_PARTS])
 {
-    struct agent_ws_frame *f = w->head_frame;
-    size_t n = 0, bytes = 0;
+    size_t n = agent_queue_rest(&w->queue, parts);
 
-    if (w->sent) {
-        parts[n++] = (struct iovec){ f->bytes + WS_HEAD_MAX - f->head_len + w->sent, frame_size(f) - w->sent };
-        f = f->next;
-    }
     if (words_left(w))
         parts[n++] = (struct iovec){ w->words.data + w->words_sent, words_left(w) };
-    for (; w->state == WS_OPEN && f && n < SEND_PARTS && bytes < SEND_BYTES; f = f->next) {
-        parts[n++] = (struct iovec){ f->bytes + WS_HEAD_MAX - f->head_len, frame_size(f) };
-        bytes += frame_size(f);
-    }
+    if (w->state == WS_OPEN)
+        n += agent_queue_whole(&w->queue, parts + n, SEND_PARTS - n, SEND_BYTES);
     return n;
-}
-
-/* So many bytes of the first frame, or fewer, were sent: the others. */
-static size_t sent_of_frame(struct agent_ws *w, size_t n)
-{
-    struct agent_ws_frame *f = w->head_frame;
-    size_t rest = frame_size(f) - w->sent;
-
-    if (n < rest) {
-        w->sent += n;
-        return 0;
-    }
-    w->sent = 0;
-    w->head_frame = f->next;
-    if (!w->head_frame)
-        w->tail_frame = NULL;
-    w->queued -= f->len;
-    agent_ws_passed(w, f);
-    return n - rest;
 }
 
 static size_t sent_of_words(struct agent_ws *w, size_t n)
@@ -388,18 +343,18 @@ static int send_some(struct agent_ws *w)
         if (n < 0)
             return errno == EAGAIN ? 0 : -1;
         total += left;
-        if (w->sent)
-            left = sent_of_frame(w, left);
+        if (w->queue.sent)
+            left = agent_queue_sent(&w->queue, left);
         left = sent_of_words(w, left);
         while (left)
-            left = sent_of_frame(w, left);
+            left = agent_queue_sent(&w->queue, left);
     }
     return 0;
 }
 
 static bool wants_write(const struct agent_ws *w)
 {
-    return w->sent || words_left(w) || (w->state == WS_OPEN && w->head_frame);
+    return !w->deaf && (w->queue.sent || words_left(w) || (w->state == WS_OPEN && w->queue.first));
 }
 
 void agent_ws_watch(struct agent_ws *w)
@@ -427,18 +382,37 @@ static bool is_over(const struct agent_ws *w)
     return w->state == WS_CLOSING && w->close_received && !wants_write(w);
 }
 
+/* The agent has closed or died. What it said before lies in the socket, also while we must not read. */
+static void go_on_reading(struct agent_ws *w)
+{
+    w->deaf = true;
+    buf_clear(&w->words);
+    w->words_sent = 0;
+    agent_ws_watch(w);
+}
+
+static void write_some(struct agent_ws *w)
+{
+    int r = send_some(w);
+
+    if (w->queue.keeping && !ev_is_active(&w->keep)) {
+        ev_timer_set(&w->keep, KEEP_S, 0);
+        ev_timer_start(w->loop, &w->keep);
+    }
+    if (r < 0 && w->state == WS_OPEN && (errno == EPIPE || errno == ECONNRESET))
+        go_on_reading(w);
+    else if (r < 0 || is_over(w))
+        agent_ws_reopen(w);
+    else
+        agent_ws_watch(w);
+}
+
 void agent_ws_write(struct agent_ws *w)
 {
     bool was_full = agent_ws_is_full(w);
 
-    if (send_some(w) < 0) {
-        agent_ws_reopen(w);
-        return;
-    }
-    if (is_over(w))
-        agent_ws_reopen(w);
-    else
-        agent_ws_watch(w);
+    if (!w->deaf)
+        write_some(w);
     if (was_full && !agent_ws_is_full(w))
         w->events.drained(w->events.arg);
 }

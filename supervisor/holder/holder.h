@@ -61,6 +61,7 @@ struct agent {
     ev_child child;
     ev_timer harder;
     bool forked, child_gone, running; /* running: the interpreter was executed */
+    bool finishing;                   /* nothing runs any more, its last frames are being read */
     int status;                       /* of the child, once it has gone */
     bool unreadable;                  /* pipe at its end */
     bool ended;                       /* end holds its report */
@@ -154,6 +155,7 @@ void attach_drained(struct holder *h); /* the agent takes frames again */
 /* agent.c */
 int agent_start(struct holder *h, struct err *err);
 void agent_kill(struct holder *h);
+void agent_finished(struct holder *h); /* its last frame has been read */
 void agent_init(struct holder *h);
 void agent_release(struct holder *h);
 void agent_flow(struct holder *h); /* reads the agent, or not, as the journal allows */

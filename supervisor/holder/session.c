@@ -208,6 +208,11 @@ static void on_drained(void *arg)
     attach_drained(arg);
 }
 
+static void on_finished(void *arg)
+{
+    agent_finished(arg);
+}
+
 /* ---- the end -------------------------------------------------------------------------------------- */
 
 static void stop_timers(struct holder *h)
@@ -485,6 +490,7 @@ void session_init(struct holder *h)
         .refused = on_refused,
         .turned = on_turned,
         .drained = on_drained,
+        .finished = on_finished,
         .arg = h,
     };
 
