@@ -6,8 +6,9 @@
 #include "shared/base/time.h"
 #include "supervisor/holder/holder.h"
 
-#define OUT_HIGH ((size_t)256 << 10)            /* bytes on their way to the supervisor */
-#define LONG_FRAME ((size_t)16 << 10)           /* better sent at once than copied to go with others */
+#define OUT_HIGH ((size_t)256 << 10)  /* bytes on their way to the supervisor */
+#define LONG_FRAME ((size_t)16 << 10) /* better sent at once than copied to go with others */
+#define EXIT_SIZE (FRAME_HEADER + 1 + 4)
 #define FRAME_FIELDS (FRAME_HEADER + 8 + 4 + 1) /* what a frame costs on the wire besides itself */
 
 /* Fields as wire_put_bytes() makes them; a frame keeps a NUL behind its bytes, which closes its field. */
@@ -143,11 +144,13 @@ static void on_sent(struct conn *c)
     attach_pump(h);
 }
 
-/* Frames that never left our memory count as not given out. */
+/* Frames that never left our memory count as not given out. In front of them the answer to the attach may wait, the
+ * exit behind. */
 static void take_back(struct conn *c)
 {
-    size_t left = frame_writer_pending(&c->out), len;
+    size_t left = frame_writer_pending(&c->out), behind = c->last ? EXIT_SIZE : 0, len;
 
+    left -= left < behind ? left : behind;
     while (left && journal_unpass(&c->holder->journal, &len)) {
         len += FRAME_FIELDS;
         left = left > len ? left - len : 0;
@@ -162,8 +165,7 @@ static void on_closed(struct conn *c)
     if (h->attach != c)
         return;
     h->attach = NULL;
-    if (!c->last)
-        take_back(c);
+    take_back(c);
     journal_detach(&h->journal);
     if (told)
         session_delivered(h);

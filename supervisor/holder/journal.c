@@ -87,7 +87,7 @@ int journal_add(struct journal *j, const void *data, size_t len)
 
 static void set_next(struct journal *j, uint64_t q)
 {
-    j->next = q;
+    j->next = j->begun = q;
     j->pending = 0;
     for (; q < j->end; q++)
         j->pending += cost(at(j, q));
@@ -163,7 +163,7 @@ void journal_pass(struct journal *j)
 
 bool journal_unpass(struct journal *j, size_t *ret_len)
 {
-    if (j->next <= j->first)
+    if (j->next <= j->first || j->next <= j->begun)
         return false;
     j->next--;
     j->pending += cost(at(j, j->next));

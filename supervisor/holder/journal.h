@@ -26,6 +26,7 @@ struct journal {
     uint64_t first;             /* oldest that is still here */
     uint64_t next;              /* next to be given out */
     uint64_t end;               /* one past the newest; counts from 0 */
+    uint64_t begun;             /* the first one that this client was given, or will be */
     uint64_t shift;             /* number = q + 1 - shift */
     uint64_t gap_number;        /* last resume that found frames gone: number it wanted, how many */
     uint64_t gap_lost;
@@ -50,7 +51,8 @@ void journal_detach(struct journal *j);
 const struct journal_frame *journal_peek(const struct journal *j, uint64_t *ret_number);
 void journal_pass(struct journal *j); /* that one has been given out */
 
-/* Takes the last one back, when it never left: true and its length, or false when there is none. */
+/* Takes the last one back that this client was given, when it never left: true and its length, or false: there is none.
+ */
 bool journal_unpass(struct journal *j, size_t *ret_len);
 
 bool journal_is_full(const struct journal *j);   /* attached, and too much waits */

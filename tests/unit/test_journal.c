@@ -246,6 +246,27 @@ static void what_never_left_is_taken_back(void **state)
     journal_release(&j);
 }
 
+static void what_another_client_was_given_is_not_taken_back(void **state)
+{
+    struct journal j;
+    size_t len;
+
+    (void)state;
+    journal_init(&j, 1000);
+    attach(&j, JOURNAL_FRESH, 1, 0);
+    add(&j, "of the first");
+    expect(&j, 1, "of the first");
+    journal_detach(&j);
+    add(&j, "of the second");
+    attach(&j, JOURNAL_FRESH, 1, 0);
+    assert_false(journal_unpass(&j, &len));
+    expect(&j, 1, "of the second");
+    assert_true(journal_unpass(&j, &len));
+    assert_false(journal_unpass(&j, &len));
+    expect(&j, 1, "of the second");
+    journal_release(&j);
+}
+
 static void many_frames_keep_their_order_through_growth(void **state)
 {
     struct journal j;
@@ -299,6 +320,7 @@ int main(void)
         cmocka_unit_test(leaving_drops_what_is_too_much),
         cmocka_unit_test(a_huge_frame_is_kept_alone),
         cmocka_unit_test(what_never_left_is_taken_back),
+        cmocka_unit_test(what_another_client_was_given_is_not_taken_back),
         cmocka_unit_test(many_frames_keep_their_order_through_growth),
         cmocka_unit_test(short_memory_loses_no_frame_that_was_taken),
     };
