@@ -11,8 +11,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define FORGET_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FORGET_SANITIZED 1
+#endif
+#endif
+
 #define FORGET_SLOT_MIN ((size_t)(32u << 10) + 1)
-#define FORGET_SLOT ((size_t)(64u << 10))
+#define FORGET_SLOT ((size_t)(128u << 10))
 #define FORGET_SLOTS 16384u /* two for each of 8192 conversations of a process */
 
 /* As the functions of these names; errno stays as it was in free. */

@@ -77,7 +77,7 @@ def test_a_late_first_frame_is_refused(rig):
 
 def test_ids_and_owners(rig):
     session, _ = rig.ready()
-    for wrong in ("x", "0", str(session)[:-1], str(session) + "0", "{" + str(session) + "}"):
+    for wrong in ("x", "0", str(session)[:-1], str(session) + "0", "(" + str(session) + ")"):
         with rig.socket(session, f"/besser_api/simulation/{wrong}/ws") as ws:
             assert refused(ws) == 4400  # before any first frame
     for path, address, code in ((str(session), "192.0.2.1", 4404), (str(uuid.uuid4()), "127.0.0.1", 4404)):
@@ -627,7 +627,7 @@ def test_many_idle_browsers_are_cheap():
         for raw in sockets:
             assert json.loads(read_raw_frame(raw, bytearray())[1]) == {"type": "auth_ok"}
         if "asan" not in str(rig_module.PROGRAM):
-            assert (rss_mib(rig) - before) * 1024 / 500 < 16  # KiB for each session and its browser
+            assert (rss_mib(rig) - before) * 1024 / 500 < 10  # KiB for each session and its browser
         holder = rig.launcher.holder(sessions[250])
         started = time.monotonic()
         for i in range(200):
