@@ -1,6 +1,6 @@
 import pytest
 
-from tests.compiler import harness
+from tests.compiler import harness, talks
 
 
 @pytest.fixture(scope="session")
@@ -18,5 +18,26 @@ def dumper(reference_environment):
 @pytest.fixture(scope="session")
 def reference(reference_environment):
     running = harness.Reference()
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="session")
+def model():
+    running = talks.Model()
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="session")
+def theirs(model, reference_environment):
+    running = talks.Talker(model, mended=True)
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="session")
+def ours(model):
+    running = talks.Talker(model)
     yield running
     running.close()

@@ -166,6 +166,13 @@ class Talk:
             session._event_loop.call_soon_threadsafe(session._event_loop.stop)  # wakes it, too
             stop_loop(session)
 
+        start = modules.websocket.WebSocketPlatform.start
+
+        def start_without_ui(platform):
+            platform._use_ui = False  # a download would open a web page in a process of its own
+            start(platform)
+
+        modules.websocket.WebSocketPlatform.start = start_without_ui
         modules.Agent.run, modules.State.run, modules.Session._stop_event_thread = run, run_body, stop
 
     # ---- steps
