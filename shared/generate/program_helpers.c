@@ -104,6 +104,14 @@ static const struct helper {
         "    if found is None:\n"
         "        @logger.warning('Nothing is sent: %s is not set', name)\n"
         "    return found\n" },
+    { "load_documents",
+        "def @load_documents(store, folder):\n"
+        "    \"\"\"Fills a store from the PDF files of a folder. Without any, or any text, it stays empty.\"\"\"\n"
+        "    if @os.path.isdir(folder):\n"
+        "        try:\n"
+        "            store.load_pdfs(folder)\n"
+        "        except ~ValueError as error:\n"
+        "            @logger.warning('No documents come from the folder %s: %s', folder, error)\n" },
     { "configuration_text",
         "def @configuration_text(profile):\n"
         "    \"\"\"What an LLM is told about the configuration that goes with a profile.\"\"\"\n"

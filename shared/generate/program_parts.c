@@ -201,10 +201,7 @@ static int write_rag(struct program *p, size_t i)
         code_line(w, "bm25_weight=%f,", r->bm25_weight);
     code_close(w);
     code_text(w, ")");
-    code_line(w, "if @os.path.isdir(%s):", p->rag_folders.items[i]);
-    code_open(w);
-    code_line(w, "%n.load_pdfs(%s)", p->rags[i], p->rag_folders.items[i]);
-    code_close(w);
+    code_line(w, "@load_documents(%n, %s)", p->rags[i], p->rag_folders.items[i]);
     return 0;
 }
 

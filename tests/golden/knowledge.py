@@ -70,6 +70,15 @@ def reply_object(session, name):
     return found
 
 
+def load_documents(store, folder):
+    """Fills a store from the PDF files of a folder. Without any, or any text, it stays empty."""
+    if os.path.isdir(folder):
+        try:
+            store.load_pdfs(folder)
+        except ValueError as error:
+            logger.warning('No documents come from the folder %s: %s', folder, error)
+
+
 def load_tool(name, description, first, last):
     """Offers one tool: lines first to last of tools.py, run as a module of their own."""
     path = os.path.join(here, 'tools.py')
@@ -110,8 +119,7 @@ rag_shelves = HybridRAG(
     num_previous_messages=0,
     bm25_weight=0.6,
 )
-if os.path.isdir('shelves'):
-    rag_shelves.load_pdfs('shelves')
+load_documents(rag_shelves, 'shelves')
 
 ic_config = LLMIntentClassifierConfiguration(
     llm_name='small',
