@@ -7,7 +7,9 @@
 #include "supervisor/sessions.h"
 
 #define STEP_SECONDS 20.
-#define AGAIN_SECONDS 30.
+/* Doubles with each failure: a full disk is over soon, a machine without namespaces stays one. */
+#define AGAIN_SECONDS 1.
+#define AGAIN_MOST 30.
 
 static void set_timer(struct selftest *t, double seconds)
 {
@@ -16,12 +18,19 @@ static void set_timer(struct selftest *t, double seconds)
     ev_timer_start(t->sessions->loop, &t->timer);
 }
 
+static void try_again(struct selftest *t)
+{
+    set_timer(t, t->pause);
+    t->pause = t->pause * 2 > AGAIN_MOST ? AGAIN_MOST : t->pause * 2;
+}
+
 static void decide(struct selftest *t, bool passed, const char *reason)
 {
     if (passed && !t->passed)
         log_info("sandbox: self-test passed");
     t->passed = passed;
     if (passed) {
+        t->pause = AGAIN_SECONDS;
         snprintf(t->verdict, sizeof(t->verdict), "ok");
         return;
     }
@@ -34,7 +43,7 @@ static void clear_slot(struct selftest *t)
     control_close(t->control);
     t->control = NULL;
     t->step = SELFTEST_CLEARING;
-    set_timer(t, AGAIN_SECONDS);
+    try_again(t);
     launch_client_send(&t->sessions->launch, LAUNCH_STOP, t->slot, NULL);
 }
 
@@ -108,7 +117,7 @@ static void on_timer(struct ev_loop *loop, struct ev_timer *w, int revents)
 
 void selftest_init(struct selftest *t, struct sessions *sessions, bool off)
 {
-    *t = (struct selftest){ .sessions = sessions, .off = off, .passed = off, .wanted = !off };
+    *t = (struct selftest){ .sessions = sessions, .off = off, .passed = off, .wanted = !off, .pause = AGAIN_SECONDS };
     snprintf(t->verdict, sizeof(t->verdict), "%s", off ? "off" : "unavailable: the launcher has not answered yet");
     ev_timer_init(&t->timer, on_timer, 0., 0.);
     t->timer.data = t;
@@ -163,7 +172,7 @@ void selftest_message(struct selftest *t, const struct launch_msg *m)
         snprintf(text, sizeof(text), "the launcher could not start the self-test: %s", strerror((int)m->value));
         decide(t, false, text);
         t->step = SELFTEST_IDLE;
-        set_timer(t, AGAIN_SECONDS);
+        try_again(t);
     } else if (m->op == LAUNCH_EXITED && t->step != SELFTEST_CLEARING) {
         fail(t, "the self-test's holder ended");
     } else if (m->op == LAUNCH_CLEAN) {

@@ -1,5 +1,5 @@
 /* supervisor/selftest.h -- can this machine build the sandbox? Asked through the launcher's own path, as a session UID,
- * before any session is accepted, and again every half minute while the answer is no. Fails closed.
+ * before any session is accepted, and again after 1, 2, 4 ... 30 s while the answer is no. Fails closed.
  * Owns its slot while it runs and its connection to that slot's holder. Design, section 5. */
 #ifndef SUPERVISOR_SELFTEST_H
 #define SUPERVISOR_SELFTEST_H
@@ -29,6 +29,7 @@ struct selftest {
     struct id id;
     struct control *control;
     struct ev_timer timer; /* patience with a step, else the pause before the next try */
+    double pause;          /* seconds, the next one */
 };
 
 void selftest_init(struct selftest *t, struct sessions *sessions, bool off);

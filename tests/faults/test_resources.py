@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import resource
+import shutil
 import socket
 import subprocess
 import sys
@@ -183,6 +184,40 @@ def test_a_launcher_without_descriptors_refuses_and_recovers(stack):
     stack.end(session)
 
 
+def test_an_nginx_without_descriptors_waits_and_its_conversations_go_on(stack):
+    with Flow(stack) as flow:
+        flow.ask(300, pause=0.002)
+        flow.wait_for(20)
+        pids = nginx_workers(stack)
+        with contextlib.ExitStack() as held:
+            for pid in pids:
+                held.enter_context(no_more_descriptors(pid))
+            waiting = [socket.create_connection(("127.0.0.1", stack.port), 5) for _ in range(5)]
+            for pid in pids:
+                assert_quiet(pid)
+            assert nginx_workers(stack) == pids
+        flow.wait_for(300)
+        assert flow.browser.lost == []
+        close(waiting)
+        wait_until(lambda: stack.get("/health").status == 200, 10, "it answers again")
+        stack.end(flow.session)
+
+
+def test_a_keeper_without_descriptors_starts_again_who_dies(stack):
+    with Flow(stack) as flow:
+        flow.ask(300, pause=0.002)
+        killed = one(stack, "agentsim-fcgi")
+        with no_more_descriptors(stack.keeper.pid):
+            kill(killed)
+            assert_quiet(stack.keeper.pid)
+            assert stack.keeper.poll() is None
+        wait_until(lambda: [p for p in stack.children("agentsim-fcgi") if p != killed], 40, "another worker")
+        wait_until(lambda: stack.get("/health").status == 200, 10, "it answers")
+        flow.wait_for(300)
+        assert flow.browser.lost == []
+        stack.end(flow.session)
+
+
 # ---- memory ----
 
 def address_space(pid):
@@ -235,28 +270,46 @@ def test_a_holder_whose_memory_runs_out_ends_with_a_word_or_goes_on(stack):
 # ---- room ----
 
 class SmallDisk(Stack):
-    """Its state directory is a file system of 16 MiB."""
+    """Its state or runtime directory is a file system of 16 MiB and some hundred files; so is where its log goes."""
+
+    def __init__(self, which, **settings):
+        super().__init__(**settings)
+        self.small = getattr(self, which)
+        self.log = self.small / "log"
 
     def install(self):
-        self.state_dir.mkdir()
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m,mode=755", "agentsim-test", self.state_dir], check=True)
+        self.small.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m,nr_inodes=400,mode=755", "agentsim-test", self.small], check=True)
         super().install()
+
+    def start(self):
+        if not self.bin.exists():
+            self.install()
+        super().start()
 
     def stop(self):
         super().stop()
-        subprocess.run(["umount", "-l", self.state_dir], check=False, stderr=subprocess.DEVNULL)
+        subprocess.run(["umount", "-l", self.small], check=False, stderr=subprocess.DEVNULL)
         super().stop()
 
+    def fill(self):
+        folder = self.small / "filler"
+        folder.mkdir()
+        with contextlib.suppress(OSError), open(folder / "large", "wb", buffering=0) as f:
+            while f.write(b"x" * 4096):
+                pass
+        with contextlib.suppress(OSError):
+            for number in range(1000):
+                (folder / str(number)).touch()
+        return folder
 
-def test_a_full_disk_refuses_sessions_cleanly_and_recovers():
-    with SmallDisk(AGENT_SIMULATOR_MAX_SESSIONS="3") as stack:
+
+@pytest.mark.parametrize("which", ["state_dir", "runtime_dir"])
+def test_a_full_disk_refuses_sessions_cleanly_and_recovers(which):
+    with SmallDisk(which, AGENT_SIMULATOR_MAX_SESSIONS="3") as stack:
         with Flow(stack) as flow:
             flow.ask(300, pause=0.002)
-            filler = stack.state_dir / "filler"
-            with contextlib.suppress(OSError), open(filler, "wb") as f:
-                while True:
-                    f.write(b"x" * 4096)
-                    f.flush()
+            filler = stack.fill()
             statuses = set()
             for _ in range(3):
                 reply = stack.post(SESSIONS, numbers())
@@ -267,8 +320,13 @@ def test_a_full_disk_refuses_sessions_cleanly_and_recovers():
             flow.wait_for(300)
             assert flow.browser.lost == []
             assert stack.get("/health").status == 200
-            filler.unlink()
-            session = stack.create(numbers())
+            killed = [one(stack, name) for name in ("agentsim-supervisor", "agentsim-fcgi")]
+            kill(*killed)
+            wait_until(lambda: not set(killed) & set(stack.children("agentsim-supervisor") + stack.children("agentsim-fcgi")), 10, "they are gone")
+            flow.ask(50)
+            flow.wait_for(350)
+            shutil.rmtree(filler)
+            session = wait_until(lambda: (r := stack.post(SESSIONS, numbers())).status == 200 and r.json()["sessionId"], 20, "a session")
             stack.end(session)
             stack.end(flow.session)
         stack.assert_clean()

@@ -13,13 +13,14 @@ import time
 import uuid
 
 import pytest
+from websockets.frames import Frame, Opcode
 
 from tests.bench.sockets import connect_all
 from tests.faults.counts import SANITIZED, descriptors, ours, resident_kib
-from tests.faults.flow import Flow
+from tests.faults.flow import Browser, Flow, numbers
 from tests.faults.places import end_all, nginx_workers, of_sessions, one, sessions
 from tests.faults.scale import Progress, pick
-from tests.support.stack import wait_until
+from tests.support.stack import Stack, wait_until
 
 SETTINGS = {"AGENT_SIMULATOR_MAX_SESSIONS": "4", "AGENT_SIMULATOR_MAX_SESSIONS_PER_ACTOR": "4",
             "AGENT_SIMULATOR_SESSION_LIFETIME_SECONDS": "3600", "AGENT_SIMULATOR_RATE_LIMIT_MAX_REQUESTS": "100000"}
@@ -129,6 +130,14 @@ HANDSHAKE = ("GET /besser_api/simulation/{}/ws HTTP/1.1\r\nHost: x\r\nConnection
              "Sec-WebSocket-Key: {}\r\nSec-WebSocket-Version: 13\r\nX-Agentsim-Surface: public\r\nX-Real-IP: 127.0.0.1\r\n\r\n")
 
 
+def signed_in(stack, session):
+    """A browser's socket through nginx, as bytes: what it does from here on is the test's."""
+    s = socket.create_connection(("127.0.0.1", stack.port), 30)
+    s.sendall(HANDSHAKE.format(session, base64.b64encode(os.urandom(16)).decode()).encode())
+    s.sendall(Frame(Opcode.TEXT, b'{"type":"auth","githubSession":""}').serialize(mask=True))
+    return s
+
+
 def shake_hands(stack, whole=True):
     s = socket.socket(socket.AF_UNIX)
     s.connect(str(stack.runtime_dir / "ws.sock"))  # waits when the backlog is full, which it would not with a timeout
@@ -143,11 +152,22 @@ def test_idle_sockets_are_cheap_are_closed_and_give_back_what_they_had(stack, fl
     fds, kib = descriptors(pid), resident_kib(pid)
     idle = [shake_hands(stack, whole=bool(i % 5)) for i in range(many)]
     wait_until(lambda: descriptors(pid) >= fds + many, 30, "all are in")
+    auth = Frame(Opcode.TEXT, b'{"type":"auth","githubSession":""}').serialize(mask=True)
+    slow = [(s, iter(auth if i % 5 else b"X-Slow: a header without end" * 9)) for i, s in enumerate(idle) if i % 5 in (0, 1)]
+
+    def a_byte_each():
+        """Slower than ten seconds for all of it, and never silent."""
+        for s, rest in slow:
+            with contextlib.suppress(OSError, StopIteration):
+                s.sendall(bytes([next(rest)]))
+        time.sleep(0.5)
+        return descriptors(pid) < fds + 20
+
     each = (resident_kib(pid) - kib) / many
     assert SANITIZED or each < 12, f"{each:.1f} KiB for a socket that has not signed in"
     assert stack.state(flow.session).status == 200
     # Nobody signs in: they are sent away after ten seconds, whatever they have sent by then.
-    wait_until(lambda: descriptors(pid) < fds + 20, 40, "all have been closed")
+    wait_until(a_byte_each, 40, "all have been closed")
     for s in idle:
         s.close()
     assert SANITIZED or resident_kib(pid) - kib < 8192
@@ -169,6 +189,27 @@ def test_idle_sockets_are_cheap_for_nginx_too(stack, flow):
         s.close()
     assert SANITIZED or each < 28, f"{each:.1f} KiB for a socket that has not signed in"
     wait_until(lambda: SANITIZED or kib() - before < 4096, 20, "memory is given back")
+
+
+def test_a_browser_that_vanished_is_found():
+    """Its machine answers for it, it does not: three pings, and the session waits for its return."""
+    with Stack(AGENT_SIMULATOR_PING_SECONDS="1") as stack:
+        session = stack.create(numbers())
+        with signed_in(stack, session) as vanished:
+            wait_until(lambda: stack.state(session).json()["attached"], 20, "it is in")
+            began = time.monotonic()
+            wait_until(lambda: not stack.state(session).json()["attached"], 4 + 4, "it is given up")
+            assert time.monotonic() - began > 2, "it had time to answer"
+            vanished.settimeout(5)
+            with contextlib.suppress(ConnectionResetError):
+                while vanished.recv(65536):
+                    pass
+        browser = Browser(stack, session)
+        browser.ask(10, pause=0.4)
+        browser.until(10)
+        assert browser.lost == [], "one that answers stays"
+        browser.close()
+        stack.end(session)
 
 
 def test_when_every_place_is_taken_the_others_wait_and_conversations_go_on(stack, flow):
