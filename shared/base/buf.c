@@ -124,6 +124,16 @@ int buf_add_repeat(struct buf *b, char c, size_t n)
     return 0;
 }
 
+int buf_add_hex(struct buf *b, uint32_t v, unsigned digits)
+{
+    char text[8];
+    unsigned i;
+
+    for (i = digits; i--; v >>= 4)
+        text[i] = "0123456789abcdef"[v & 15];
+    return buf_add(b, text, digits);
+}
+
 void buf_consume(struct buf *b, size_t n)
 {
     if (n >= b->len) {
@@ -179,14 +189,16 @@ static size_t add_json_escape(struct buf *b, const char *s, size_t len)
     char brief[] = { '\\', json_short_escapes[c] };
     size_t width = 1;
 
-    if (brief[1])
+    if (brief[1]) {
         buf_add(b, brief, sizeof(brief));
-    else if (c < 0x20 || c == 0x7f)
-        buf_add_fmt(b, "\\u%04x", c);
-    else if (utf8_decode(s, len, &width) >= 0)
+    } else if (c < 0x20 || c == 0x7f) {
+        buf_add_str(b, "\\u");
+        buf_add_hex(b, c, 4);
+    } else if (utf8_decode(s, len, &width) >= 0) {
         buf_add(b, s, width);
-    else
+    } else {
         buf_add_str(b, UTF8_REPLACEMENT);
+    }
     return width;
 }
 

@@ -34,6 +34,7 @@ int buf_add_char(struct buf *b, char c);
 int buf_add_fmt(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int buf_add_vfmt(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 int buf_add_repeat(struct buf *b, char c, size_t n);
+int buf_add_hex(struct buf *b, uint32_t v, unsigned digits); /* the last of its digits, at most 8, lower case */
 
 /* Remove n bytes from the front (n <= len). */
 void buf_consume(struct buf *b, size_t n);

@@ -18,6 +18,12 @@ static bool plain(unsigned char c)
     return c >= 0x20 && c < 0x7f && c != '\\' && c != '\'' && c != '"';
 }
 
+static void add_code(struct buf *b, const char *mark, int32_t cp, unsigned digits)
+{
+    buf_add_str(b, mark);
+    buf_add_hex(b, (uint32_t)cp, digits);
+}
+
 static void add_escape(struct buf *b, int32_t cp)
 {
     if (cp == '\n')
@@ -27,11 +33,11 @@ static void add_escape(struct buf *b, int32_t cp)
     else if (cp == '\t')
         buf_add_str(b, "\\t");
     else if (cp < 0x100)
-        buf_add_fmt(b, "\\x%02x", (unsigned)cp);
+        add_code(b, "\\x", cp, 2);
     else if (cp < 0x10000)
-        buf_add_fmt(b, "\\u%04x", (unsigned)cp);
+        add_code(b, "\\u", cp, 4);
     else
-        buf_add_fmt(b, "\\U%08x", (unsigned)cp);
+        add_code(b, "\\U", cp, 8);
 }
 
 void py_str(struct buf *b, const char *s)

@@ -56,6 +56,19 @@ static void ceiling_counts_where_there_is_room(void **state)
     assert_int_equal(buf_add_str(&b, ""), -1);
 }
 
+static void hex_has_as_many_digits_as_asked_for(void **state)
+{
+    auto_buf struct buf b;
+
+    (void)state;
+    buf_init(&b, 100);
+    buf_add_hex(&b, 0x7f, 2);
+    buf_add_hex(&b, 0xabc, 4);
+    buf_add_hex(&b, 0x1f600, 8);
+    buf_add_hex(&b, 0x123, 2);
+    assert_string_equal(b.data, "7f0abc0001f60023");
+}
+
 static void json_strings_escape_and_repair(void **state)
 {
     static const struct {
@@ -103,8 +116,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(grows_and_stays_terminated),          cmocka_unit_test(ceiling_makes_the_failure_sticky),
-        cmocka_unit_test(ceiling_counts_where_there_is_room),  cmocka_unit_test(json_strings_escape_and_repair),
-        cmocka_unit_test(short_memory_leaves_a_failed_buffer),
+        cmocka_unit_test(hex_has_as_many_digits_as_asked_for), cmocka_unit_test(ceiling_counts_where_there_is_room),
+        cmocka_unit_test(json_strings_escape_and_repair),      cmocka_unit_test(short_memory_leaves_a_failed_buffer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
