@@ -322,7 +322,7 @@ int gui_emit(const struct gui_object *model, unsigned indent, struct buf *out, s
     int rc = -1;
 
     gui_writer_init(&e.w, indent, err);
-    if (gui_writer_reserve(&e.w) == 0 && emit_model(&e, model) == 0)
+    if (emit_model(&e, model) == 0)
         rc = gui_writer_finish(&e.w, out);
     gui_writer_release(&e.w);
     mem_free(e.late);

@@ -47,12 +47,29 @@ static const struct import_row {
       { "Event", "EventType", "Transition", "Create", "Read", "Update", "Delete", "Parameter", NULL } },
 };
 
+/* Every name that may be imported, and the words the file itself needs. */
+static bool is_taken(const char *word)
+{
+    static const char *const own[] = { "gui_model", "gui", "AgentGUI" };
+    size_t i, j;
+
+    for (i = 0; i < ARRAY_LEN(own); i++)
+        if (strcmp(own[i], word) == 0)
+            return true;
+    for (i = 0; i < ARRAY_LEN(rows); i++)
+        for (j = 0; rows[i].names[j]; j++)
+            if (strcmp(rows[i].names[j], word) == 0)
+                return true;
+    return false;
+}
+
 void gui_writer_init(struct writer *w, unsigned indent, struct err *err)
 {
     *w = (struct writer){ .indent = indent, .err = err };
     buf_init(&w->body, SIZE_MAX / 2);
     buf_init(&w->line, SIZE_MAX / 2);
     names_init(&w->names);
+    w->names.is_taken = is_taken;
 }
 
 void gui_writer_release(struct writer *w)
@@ -61,21 +78,6 @@ void gui_writer_release(struct writer *w)
     buf_release(&w->line);
     mem_free(w->breaks);
     names_release(&w->names);
-}
-
-int gui_writer_reserve(struct writer *w)
-{
-    static const char *const own[] = { "gui_model", "gui", "AgentGUI" };
-    size_t i, j;
-
-    for (i = 0; i < ARRAY_LEN(own); i++)
-        if (names_reserve(&w->names, own[i], w->err) < 0)
-            return -1;
-    for (i = 0; i < ARRAY_LEN(rows); i++)
-        for (j = 0; rows[i].names[j]; j++)
-            if (names_reserve(&w->names, rows[i].names[j], w->err) < 0)
-                return -1;
-    return 0;
 }
 
 void gui_writer_class(struct writer *w, const char *name)

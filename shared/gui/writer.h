@@ -22,11 +22,9 @@ struct writer {
     bool nomem, too_long;
 };
 
+/* Names of objects will be none that may be imported, and none of the words the file itself needs. */
 void gui_writer_init(struct writer *w, unsigned indent, struct err *err);
 void gui_writer_release(struct writer *w);
-
-/* Reserves every name that may be imported and the words the file itself needs. */
-int gui_writer_reserve(struct writer *w);
 
 /* Name of a class of the metamodel where it is used; it is imported then. */
 void gui_writer_class(struct writer *w, const char *name);

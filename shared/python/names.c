@@ -191,7 +191,7 @@ void names_release(struct names *n)
         mem_free(n->entries[i].word);
     mem_free(n->entries);
     mem_free(n->slots);
-    names_init(n);
+    *n = (struct names){ .key = n->key, .is_taken = n->is_taken };
 }
 
 /* Slot of the word, or the free one where it belongs. */
@@ -213,7 +213,7 @@ static struct names_entry *find(const struct names *n, const char *word)
 
 bool names_taken(const struct names *n, const char *word)
 {
-    return find(n, word);
+    return find(n, word) || (n->is_taken && n->is_taken(word));
 }
 
 static int grow_slots(struct names *n)
@@ -271,7 +271,7 @@ static const char *make_suffixed(struct names *n, const char *base, struct err *
 
     for (k = n->entries[origin].next;; k++) {
         (void)snprintf(name, sizeof(name), "%s_%zu", base, k);
-        if (!find(n, name))
+        if (!names_taken(n, name))
             break;
     }
     made = add(n, name, err);
@@ -287,7 +287,7 @@ static const char *make_unique(struct names *n, const char *base, struct err *er
 
     if (!find(n, base)) {
         made = add(n, base, err);
-        if (!made || !name_is_reserved(base))
+        if (!made || (!name_is_reserved(base) && !(n->is_taken && n->is_taken(base))))
             return made ? made->word : NULL;
     }
     return make_suffixed(n, base, err);

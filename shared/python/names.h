@@ -18,9 +18,10 @@ struct names_entry;
 struct names { /* hashed: a thousand states of one name cost no more than a thousand different ones */
     struct names_entry *entries;
     size_t len, cap;
-    uint32_t *slots;     /* open addressing, index into entries + 1; 0 = free */
-    size_t slots_len;    /* power of two */
-    struct hash_key key; /* the names are a stranger's: nobody can choose colliding ones */
+    uint32_t *slots;                    /* open addressing, index into entries + 1; 0 = free */
+    size_t slots_len;                   /* power of two */
+    bool (*is_taken)(const char *word); /* NULL, or words that the file needs besides those of the table */
+    struct hash_key key;                /* the names are a stranger's: nobody can choose colliding ones */
 };
 
 void names_init(struct names *n);

@@ -133,6 +133,29 @@ static void the_reserved_words_are_those_of_cpython(void **state)
     assert_false(name_is_reserved(""));
 }
 
+static bool is_own(const char *word)
+{
+    return strcmp(word, "idle") == 0 || strcmp(word, "idle_2") == 0;
+}
+
+static void words_told_by_a_function_are_taken_too(void **state)
+{
+    struct names n;
+
+    (void)state;
+    names_init(&n);
+    n.is_taken = is_own;
+    assert_true(names_taken(&n, "idle"));
+    assert_false(names_taken(&n, "busy"));
+    assert_string_equal(names_make(&n, "idle", NULL), "idle_3");
+    assert_string_equal(names_make(&n, "idle", NULL), "idle_4");
+    assert_string_equal(names_make(&n, "busy", NULL), "busy");
+    names_release(&n);
+    assert_true(names_taken(&n, "idle"));
+    assert_false(names_taken(&n, "busy"));
+    names_release(&n);
+}
+
 static void long_names_are_cut_and_stay_unique(void **state)
 {
     auto_buf struct buf a;
@@ -244,6 +267,7 @@ int main(void)
         cmocka_unit_test(prefixed_names_stay_readable),
         cmocka_unit_test(identifiers_are_ascii_words),
         cmocka_unit_test(the_reserved_words_are_those_of_cpython),
+        cmocka_unit_test(words_told_by_a_function_are_taken_too),
         cmocka_unit_test(long_names_are_cut_and_stay_unique),
         cmocka_unit_test(marks_in_bad_order_cost_no_square),
         cmocka_unit_test(thousands_of_equal_names_take_no_square),
