@@ -8,6 +8,7 @@
 #include "shared/generate/generate.h"
 #include "shared/generate/module_names.h"
 #include "shared/generate/support_files.h"
+#include "shared/python/parser.h"
 
 void bundle_release(struct bundle *b)
 {
@@ -127,6 +128,8 @@ static int fill(const struct model *m, const struct generate_options *o, struct 
         return err_nomem(err);
     if (generate_program(m, o, &program, err) < 0 || bundle_add(b, path, program, strlen(program), err) < 0)
         return -1;
+    if (strlen(program) > PYTHON_SOURCE_MAX)
+        return 0; /* refused whatever comes with it, which can be as much again */
     if (add_config(m, o, b, err) < 0 || support_files_add(m, b, err) < 0)
         return -1;
     return o->session ? add_directories(m, b, err) : download_files_add(m, path, b, err);

@@ -49,8 +49,8 @@ struct generate_options {
     const struct sql_entry *db1; /* download that owns a database: what default DB actions query; NULL = none */
 };
 
-/* The whole program. -1: ERR_BAD_REQUEST (bad YAML with line, bad path, number out of range), else the machine failed.
- */
+/* The whole program; one that is larger than PYTHON_SOURCE_MAX comes without the files that go with it, for it cannot
+ * be used. -1: ERR_BAD_REQUEST (bad YAML with line, bad path, number out of range), else the machine failed. */
 int generate_bundle(const struct model *m, const struct generate_options *o, struct bundle *ret, struct err *err);
 void bundle_release(struct bundle *b);
 int bundle_add(struct bundle *b, const char *path, const char *content, size_t size, struct err *err); /* copies */
