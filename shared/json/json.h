@@ -76,7 +76,8 @@ struct field_rule {
 
 /* Checks body against rules; every fault becomes one entry of the contract's 422 list, in rule order, appended to
  * detail (a JSON array text is built: "[{...},{...}]"). Number of faults. 0 leaves detail untouched.
- * What an entry repeats of the input is cut at 2 KiB, and credentials in it read "***". */
+ * What an entry repeats of the input is cut at 2 KiB, and credentials in it read "***". Of the members of one map or
+ * list a hundred are told, so that the list stays below 1 MiB whatever the body. */
 size_t json_check_fields(const cJSON *body, const struct field_rule *rules, size_t rules_len, struct buf *detail);
 
 /* The same for what body's member key holds, an object of lists (or of what stands in one alone): rules are those of

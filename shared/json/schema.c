@@ -4,9 +4,12 @@
 #include <string.h>
 
 #include "shared/base/mem.h"
+#include "shared/base/str.h"
 #include "shared/json/json.h"
 
-#define ECHO_MAX 2048 /* bytes of the input that an entry repeats */
+#define ECHO_MAX 2048  /* bytes of the input that an entry repeats */
+#define PLACE_MAX 200u /* of a name in its place */
+#define FAULTS_MAX 100 /* of the members of one map or list */
 
 /* What a fault of a field is called; types and wording follow the contract's 422 list. */
 static const struct {
@@ -125,7 +128,7 @@ static void close_entry(struct buf *detail, const char *msg, const cJSON *input,
 static void add_place(struct buf *detail, const char *key)
 {
     buf_add_char(detail, ',');
-    buf_add_json_str(detail, key, strlen(key));
+    buf_add_json_str(detail, key, utf8_floor(key, strnlen(key, PLACE_MAX)));
 }
 
 static bool fits(const cJSON *v, const struct field_rule *rule)
@@ -148,13 +151,13 @@ static bool fits(const cJSON *v, const struct field_rule *rule)
     }
 }
 
-/* An entry per member that is no string. A map of credentials shows none of its values. */
+/* An entry per member that is no string, for the first hundred. A map of credentials shows none of its values. */
 static size_t check_strings(const cJSON *list, const char *key, const char *within, struct buf *detail)
 {
     size_t faults = 0, i = 0;
     const cJSON *c;
 
-    for (c = list->child; c && !buf_failed(detail); c = c->next, i++) {
+    for (c = list->child; c && faults < FAULTS_MAX; c = c->next, i++) {
         if (cJSON_IsString(c))
             continue;
         open_entry(detail, wrong[FIELD_STRING].type, within);
@@ -235,7 +238,7 @@ static size_t check_kind(const char *key, const cJSON *kind, const struct field_
         close_entry(detail, wrong[FIELD_ARRAY].msg, kind, false);
         return 1;
     }
-    for (c = one ? kind : kind->child; c && !buf_failed(detail); c = one ? NULL : c->next, i++) {
+    for (c = one ? kind : kind->child; c && faults < FAULTS_MAX; c = one ? NULL : c->next, i++) {
         put_within(&within, key, kind, &i);
         faults += check_object(c, within.data ? within.data : "", rules, rules_len, detail);
     }
@@ -245,10 +248,11 @@ static size_t check_kind(const char *key, const cJSON *kind, const struct field_
 size_t json_check_lists(const cJSON *body, const char *key, const struct field_rule *rules, size_t rules_len,
                         struct buf *detail)
 {
-    const cJSON *kind;
+    const cJSON *lists = json_get(body, key), *kind;
     size_t faults = 0;
 
-    cJSON_ArrayForEach(kind, json_get(body, key)) faults += check_kind(key, kind, rules, rules_len, detail);
+    for (kind = lists ? lists->child : NULL; kind && faults < FAULTS_MAX; kind = kind->next)
+        faults += check_kind(key, kind, rules, rules_len, detail);
     return faults;
 }
 

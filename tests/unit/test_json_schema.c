@@ -167,6 +167,39 @@ static void items_of_lists_are_checked_in_their_places(void **state)
     }
 }
 
+static void hundreds_of_faults_fit_into_a_megabyte(void **state)
+{
+    static const struct field_rule map[] = { { "credentials", FIELD_STRING_MAP, false, false },
+                                             { "m", FIELD_STRING_MAP, false, false } };
+    auto_buf struct buf text, b;
+    struct json_error e;
+    cJSON *body;
+    int i;
+
+    (void)state;
+    buf_init(&text, 64u << 20);
+    buf_init(&b, 1u << 20);
+    buf_add_str(&text, "{\"m\":{");
+    for (i = 0; i < 1000; i++) {
+        buf_add_fmt(&text, "%s\"%d", i ? "," : "", i);
+        buf_add_repeat(&text, 'k', i ? 3000 : 3000000);
+        buf_add_str(&text, "\":[\"");
+        buf_add_repeat(&text, 'v', 2030);
+        buf_add_str(&text, "\"]");
+    }
+    buf_add_str(&text, "}}");
+    assert_false(buf_failed(&text));
+    body = json_parse(text.data, text.len, &e);
+    assert_non_null(body);
+    assert_int_equal(json_check_fields(body, map, ARRAY_LEN(map), &b), 100);
+    assert_false(buf_failed(&b));
+    assert_null(strstr(b.data, "\"100k"));
+    cJSON_Delete(body);
+    body = json_parse(b.data, b.len, &e);
+    assert_int_equal(cJSON_GetArraySize(body), 100);
+    cJSON_Delete(body);
+}
+
 static void bodies_that_are_no_json_say_where_and_why(void **state)
 {
     auto_buf struct buf b;
@@ -220,6 +253,7 @@ int main(void)
         cmocka_unit_test(members_of_maps_and_lists_are_named),
         cmocka_unit_test(long_inputs_are_not_repeated),
         cmocka_unit_test(a_body_that_is_no_object_is_one_fault),
+        cmocka_unit_test(hundreds_of_faults_fit_into_a_megabyte),
         cmocka_unit_test(bodies_that_are_no_json_say_where_and_why),
         cmocka_unit_test(items_of_lists_are_checked_in_their_places),
         cmocka_unit_test(short_memory_leaves_a_failed_buffer),
