@@ -65,9 +65,10 @@ def files(folder, but=("nginx-access.log",)):
 
 
 def everything(stack):
-    processes = ours(stack)
+    """But parsers, which a worker has when it needs one, and for a minute more."""
+    processes = {pid: name for pid, name in ours(stack).items() if "pyparse" not in name}
     health = stack.internal("GET", "/health").json()
-    return {
+    found = {
         "processes": sorted(processes.values()),
         "descriptors": {f"{name} {pid}": descriptors(pid) for pid, name in processes.items()},
         "groups": control_groups(stack),
@@ -80,7 +81,13 @@ def everything(stack):
         "quarantined": health.get("quarantined"),
         "of session users": processes_of_uids(stack.uid_base, stack.uid_base + stack.max_sessions),
     }
+    return {f"{what} of {which}": value for what, all_ in found.items()
+            for which, value in (all_.items() if isinstance(all_, dict) else [("all", all_)])}
+
+
+def differences(before, after):
+    return {what: (before.get(what), after.get(what)) for what in {*before, *after} if before.get(what) != after.get(what)}
 
 
 def memory(stack):
-    return {f"{name} {pid}": resident_kib(pid) for pid, name in ours(stack).items()}
+    return {f"{name} {pid}": resident_kib(pid) for pid, name in ours(stack).items() if "pyparse" not in name}
