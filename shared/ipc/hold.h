@@ -6,6 +6,7 @@
  *   files    a worker's: listing and downloads
  *   transcript  a worker's: what was said in the session
  *   probe    the supervisor's, at its start: can this holder build the sandbox? No session follows.
+ * A holder without a session (adr/0023): the control connection makes it ready, and another one gives it a session.
  * Anything unexpected ends that connection, never the session. Fields are listed in wire order (wire.h). */
 #ifndef IPC_HOLD_H
 #define IPC_HOLD_H
@@ -68,6 +69,14 @@ enum hold_type {
     HOLD_SAID,     /* u8 enum hold_said, u64 ms since the session began, bytes text of the frame: one each, in order */
     HOLD_SAID_ALL, /* u64 wall ms of the beginning, u64 frames that were not kept after those: the end of the answer */
 
+    /* control: supervisor -> holder */
+    HOLD_WARM_UP = 120, /* nothing: first message: build the sandbox now, with an interpreter that waits in it */
+    HOLD_CLAIM, /* id, str actor, u64 wall ms of the start, u64 lifetime ms: first message: this session is what was
+                   waited for. Answers as to HOLD_CONTROL. */
+    /* control: holder -> supervisor */
+    HOLD_WARM, /* u8 enum hold_warm, str why it is lost: at once, then at each change; also the answer to HOLD_CONTROL
+                  as long as there is no session */
+
     HOLD_PROBE = 128, /* nothing: builds the sandbox once around a program that only checks it */
     HOLD_PROBED,      /* u8 ok, str reason (the failing step, the kernel's words, the likely cure) */
 };
@@ -75,6 +84,8 @@ enum hold_type {
 enum hold_said { HOLD_SAID_BROWSER, HOLD_SAID_AGENT };
 
 enum hold_entry { HOLD_ENTRY_FILE, HOLD_ENTRY_DIR };
+
+enum hold_warm { HOLD_WARM_MAKING, HOLD_WARM_READY, HOLD_WARM_LOST, HOLD_WARM__MAX };
 
 enum hold_phase { HOLD_WAITING, HOLD_STARTING, HOLD_READY, HOLD_ENDED, HOLD_PHASE__MAX };
 

@@ -15,22 +15,34 @@
 #define HARDER_S 2.0                 /* until bubblewrap itself is killed */
 #define DRAIN_MOST ((size_t)2 << 20) /* more than a pipe can hold */
 
-static void take_output(struct holder *h, const char *data, size_t len)
+static void keep_tail(struct buf *tail, const char *data, size_t len)
 {
-    if (h->phase == HOLD_STARTING) {
-        size_t over = h->tail.len + len > h->tail.max ? h->tail.len + len - h->tail.max : 0;
+    size_t over = tail->len + len > tail->max ? tail->len + len - tail->max : 0;
 
-        if (over >= h->tail.len)
-            buf_clear(&h->tail);
-        else
-            buf_consume(&h->tail, over);
-        if (len > h->tail.max)
-            buf_add(&h->tail, data + len - h->tail.max, h->tail.max);
-        else
-            buf_add(&h->tail, data, len);
-    }
+    if (over >= tail->len)
+        buf_clear(tail);
+    else
+        buf_consume(tail, over);
+    if (len > tail->max)
+        buf_add(tail, data + len - tail->max, tail->max);
+    else
+        buf_add(tail, data, len);
+}
+
+void agent_output(struct holder *h, const char *data, size_t len)
+{
     if (lines_feed(&h->lines, data, len, session_line, h) < 0)
         log_error("no memory for a line of output");
+}
+
+static void take_output(struct holder *h, const char *data, size_t len)
+{
+    bool waits = warm_hear(h); /* what comes behind "taken" is the program's */
+
+    if (waits || h->phase == HOLD_STARTING)
+        keep_tail(&h->tail, data, len);
+    if (!waits)
+        agent_output(h, data, len);
 }
 
 /* Bytes read, 0 when nothing is there now or ever again. */
@@ -94,6 +106,7 @@ static void finish(struct holder *h)
     size_t total = 0, n;
 
     read_reports(h);
+    (void)warm_hear(h);
     ev_io_stop(h->loop, &a->output);
     ev_io_stop(h->loop, &a->report);
     ev_io_stop(h->loop, &a->gone);
@@ -112,6 +125,7 @@ void agent_finished(struct holder *h)
     bool failed = !a->running && spawn_failed_step(&a->proc, &err) < 0;
 
     way_out_close(&h->way_out);
+    warm_deaf(h);
     spawn_close(&a->proc);
     cleanup_fd_close(&a->inner);
     a->inner = -1;
@@ -213,7 +227,8 @@ static void running(struct holder *h)
     find_inner(a);
     if (h->private_network && a->inner < 0)
         log_warn("the sandbox's first process is not known: the agent will not be reached");
-    session_running(h);
+    if (!warm_waits(h))
+        session_running(h);
 }
 
 /* Without it the agent would wait for nobody. */
@@ -258,7 +273,7 @@ static void on_report(struct ev_loop *loop, ev_io *w, int events)
 
 /* ---- the start ------------------------------------------------------------------------------------ */
 
-static int plan_and_spawn(struct holder *h, struct err *err)
+static int plan_and_spawn(struct holder *h, bool waits, struct err *err)
 {
     static const char *const program[] = { "agent.py", NULL };
     const struct sandbox_site site = {
@@ -266,6 +281,7 @@ static int plan_and_spawn(struct holder *h, struct err *err)
         .uid = getuid(),
         .work = h->work,
         .program = program,
+        .waits = waits,
         .service = environ,
         .extra = &h->bundle.extra,
         .entered = &h->entered,
@@ -282,11 +298,12 @@ static int plan_and_spawn(struct holder *h, struct err *err)
     return r;
 }
 
-int agent_start(struct holder *h, struct err *err)
+int agent_start(struct holder *h, bool waits, struct err *err)
 {
     struct agent *a = &h->agent;
 
-    if (facts_probe(&h->facts, &h->config, err) < 0 || plan_and_spawn(h, err) < 0)
+    facts_release(&h->facts);
+    if (facts_probe(&h->facts, &h->config, err) < 0 || plan_and_spawn(h, waits, err) < 0)
         return -1;
     a->forked = true;
     ev_io_set(&a->output, a->proc.output, EV_READ);
@@ -302,7 +319,7 @@ void agent_init(struct holder *h)
 {
     struct agent *a = &h->agent;
 
-    *a = (struct agent){ .inner = -1, .proc = { .output = -1, .report = -1, .info = -1, .steps = -1 } };
+    *a = (struct agent){ .inner = -1, .proc = { .output = -1, .report = -1, .info = -1, .steps = -1, .wait = -1 } };
     ev_init(&a->output, on_output);
     ev_init(&a->report, on_report);
     ev_init(&a->gone, on_gone);

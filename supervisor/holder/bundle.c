@@ -109,7 +109,7 @@ static int on_first(struct conn *c, struct wire_in *in, struct err *err)
 
     if (wire_end(in) < 0)
         return err_set(err, ERR_BAD_REQUEST, 0, "malformed bundle");
-    if (h->bundle.seen || h->phase != HOLD_WAITING || h->ending)
+    if (h->bundle.seen || h->phase != HOLD_WAITING || h->ending || h->warm.unclaimed)
         return err_set(err, ERR_CONFLICT, 0, "this session has its program already");
     h->bundle.seen = true;
     h->bundle.conn = c;

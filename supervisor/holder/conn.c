@@ -19,6 +19,8 @@ static const struct conn_role *role_for(uint16_t type)
 {
     switch (type) {
     case HOLD_CONTROL:
+    case HOLD_WARM_UP:
+    case HOLD_CLAIM:
         return &control_role;
     case HOLD_BUNDLE:
         return &bundle_role;

@@ -56,6 +56,39 @@ void control_done(struct holder *h)
     send_or_close(h, HOLD_DONE, NULL);
 }
 
+void control_warm(struct holder *h, const char *why)
+{
+    enum hold_warm state = h->warm.state == WARM_NONE    ? HOLD_WARM_LOST
+                           : h->warm.state == WARM_LOADS ? HOLD_WARM_MAKING
+                                                         : HOLD_WARM_READY;
+    auto_buf struct buf b;
+
+    buf_init(&b, PAYLOAD_MAX);
+    wire_put_u8(&b, (uint8_t)state);
+    wire_put_str(&b, why);
+    send_or_close(h, HOLD_WARM, &b);
+}
+
+/* A newer one replaces it. */
+static void take_control(struct conn *c)
+{
+    struct holder *h = c->holder;
+
+    if (h->control)
+        conn_close(h->control);
+    h->control = c;
+}
+
+static void send_all(struct holder *h)
+{
+    send_identity(h);
+    control_phase(h);
+    if (h->phase == HOLD_ENDED)
+        control_gone(h);
+    if (h->done)
+        control_done(h);
+}
+
 static int on_control(struct conn *c, struct wire_in *in)
 {
     struct holder *h = c->holder;
@@ -64,17 +97,48 @@ static int on_control(struct conn *c, struct wire_in *in)
 
     if (wire_end(in) < 0 || c == h->control)
         return -1;
-    if (h->control)
-        conn_close(h->control);
-    h->control = c;
+    take_control(c);
+    if (h->warm.unclaimed) {
+        control_warm(h, "");
+        return 0;
+    }
     if (lifetime)
         session_begin(h, actor, started, lifetime);
-    send_identity(h);
-    control_phase(h);
-    if (h->phase == HOLD_ENDED)
-        control_gone(h);
-    if (h->done)
-        control_done(h);
+    send_all(h);
+    return 0;
+}
+
+static int on_warm_up(struct conn *c, struct wire_in *in)
+{
+    struct holder *h = c->holder;
+    struct err err = { 0 };
+
+    if (wire_end(in) < 0 || c == h->control || h->warm.unclaimed)
+        return -1;
+    if (warm_up(h, &err) < 0)
+        log_warn("nothing waits here: %s", err.msg);
+    if (!h->warm.unclaimed)
+        return -1;
+    take_control(c);
+    control_warm(h, err.msg);
+    return 0;
+}
+
+static int on_claim(struct conn *c, struct wire_in *in)
+{
+    struct holder *h = c->holder;
+    struct id id;
+    const char *actor;
+    uint64_t started, lifetime;
+
+    wire_get_id(in, &id);
+    actor = wire_get_str(in, RPC_ACTOR_MAX);
+    started = wire_get_u64(in);
+    lifetime = wire_get_u64(in);
+    if (wire_end(in) < 0 || c == h->control || warm_claim(h, &id, actor, started, lifetime) < 0)
+        return -1;
+    take_control(c);
+    send_all(h);
     return 0;
 }
 
@@ -93,6 +157,10 @@ static int on_message(struct conn *c, uint16_t type, struct wire_in *in)
     switch (type) {
     case HOLD_CONTROL:
         return on_control(c, in);
+    case HOLD_WARM_UP:
+        return on_warm_up(c, in);
+    case HOLD_CLAIM:
+        return on_claim(c, in);
     case HOLD_END:
         return on_end(c, in);
     default:

@@ -2,6 +2,8 @@
  * Theory of operation: one loop. session.c owns the phases and is the only one that ends things; agent.c runs the
  * process, agent_ws.c its WebSocket, journal.c keeps what a browser has to get. Connections (conn.c) have one role
  * each, given by their first message: control.c, bundle.c, attach.c, files.c (listing and probe, in children).
+ * Before there is a session its interpreter may wait in the sandbox (warm.c). Should that one die before it has taken
+ * the program, the program is started as if there had been none.
  * Everything that comes from the agent passes journal_add() and nothing else. */
 #ifndef HOLDER_HOLDER_H
 #define HOLDER_HOLDER_H
@@ -22,6 +24,7 @@
 #include "supervisor/holder/journal.h"
 #include "supervisor/holder/lines.h"
 #include "supervisor/holder/transcript.h"
+#include "supervisor/holder/warm.h"
 #include "supervisor/holder/way_out.h"
 #include "supervisor/sandbox/facts.h"
 #include "supervisor/sandbox/spawn.h"
@@ -87,6 +90,7 @@ struct holder {
     int work_fd;
     int listen_fd, life_fd;
     int memory_events;   /* tells of memory kills; -1 nothing does */
+    int64_t kills;       /* of which so many were not the program's */
     struct strv entered; /* cgroup.procs files of the agent's control groups */
     uid_t service_uid;
 
@@ -108,9 +112,10 @@ struct holder {
     struct journal journal;
     struct transcript transcript;
     struct lines lines;
-    struct buf tail;      /* newest output while STARTING, for the error frame */
+    struct buf tail;      /* newest output while STARTING, for the error frame, or while nobody has a program */
     uint64_t told_frames; /* in the last HOLD_PHASE */
     struct agent agent;
+    struct warm warm;
     struct agent_ws ws;
     struct way_out way_out;
     unsigned helpers; /* children that answer files requests */
@@ -142,6 +147,7 @@ extern const struct conn_role control_role, bundle_role, attach_role, files_role
 void control_phase(struct holder *h);
 void control_gone(struct holder *h);
 void control_done(struct holder *h);
+void control_warm(struct holder *h, const char *why); /* why: it is lost, else "" */
 
 /* bundle.c: answers to the worker that waits for the start. */
 void bundle_started(struct holder *h);
@@ -153,10 +159,11 @@ void attach_push(struct holder *h);    /* sends them now, rather than when the l
 void attach_drained(struct holder *h); /* the agent takes frames again */
 
 /* agent.c */
-int agent_start(struct holder *h, struct err *err);
+int agent_start(struct holder *h, bool waits, struct err *err);    /* waits: for the program, which is not there yet */
+void agent_output(struct holder *h, const char *data, size_t len); /* of the program, to the browser */
 void agent_kill(struct holder *h);
 void agent_finished(struct holder *h); /* its last frame has been read */
-void agent_init(struct holder *h);
+void agent_init(struct holder *h); /* also behind one that is gone: another may be started */
 void agent_release(struct holder *h);
 void agent_flow(struct holder *h); /* reads the agent, or not, as the journal allows */
 
@@ -164,8 +171,12 @@ void agent_flow(struct holder *h); /* reads the agent, or not, as the journal al
 void session_init(struct holder *h);
 uint64_t session_expires_wall_ms(const struct holder *h); /* by the clock as it is now */
 void session_begin(struct holder *h, const char *actor, uint64_t started_wall_ms, uint64_t lifetime_ms);
+void session_await_nothing(struct holder *h); /* there is no session yet: no deadline runs */
+void session_await_bundle(struct holder *h);
 int session_start(struct holder *h, struct err *err);        /* the bundle is complete */
+void session_start_agent(struct holder *h);                  /* and so is the work directory */
 void session_running(struct holder *h);                      /* the interpreter runs */
+int64_t session_memory_kills(const struct holder *h);        /* in its group, so far */
 void session_ready(struct holder *h);                        /* the agent took our handshake */
 void session_end(struct holder *h, enum hold_reason reason); /* ends it, whatever it does */
 void session_agent_gone(struct holder *h, const struct err *start_error);

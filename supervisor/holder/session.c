@@ -88,6 +88,27 @@ void session_begin(struct holder *h, const char *actor, uint64_t started_wall_ms
         restart(h, &h->lifetime, (double)lifetime_ms / 1000.0);
 }
 
+void session_await_nothing(struct holder *h)
+{
+    ev_timer_stop(h->loop, &h->lifetime);
+    ev_timer_stop(h->loop, &h->ready);
+}
+
+void session_await_bundle(struct holder *h)
+{
+    restart(h, &h->ready, BUNDLE_S);
+}
+
+void session_start_agent(struct holder *h)
+{
+    struct err err = { 0 };
+
+    if (agent_start(h, false, &err) == 0)
+        return;
+    bundle_failed(h, &err);
+    session_end(h, HOLD_REASON_START_FAILED);
+}
+
 int session_start(struct holder *h, struct err *err)
 {
     struct stat st;
@@ -99,12 +120,9 @@ int session_start(struct holder *h, struct err *err)
     if (fstatat(h->work_fd, "agent.py", &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
         return err_set(err, ERR_BAD_REQUEST, 0, "the program has no agent.py");
     set_phase(h, HOLD_STARTING); /* before the start: its first output belongs to this phase */
-    if (agent_start(h, err) < 0) {
-        bundle_failed(h, err);
-        session_end(h, HOLD_REASON_START_FAILED);
-        return 0;
-    }
     restart(h, &h->ready, (double)h->config.ready_s);
+    if (!warm_go(h))
+        session_start_agent(h);
     return 0;
 }
 
@@ -289,16 +307,21 @@ void session_end(struct holder *h, enum hold_reason reason)
         finish_session(h);
 }
 
-/* Has the kernel killed something of the agent for want of memory? */
-static bool was_short_of_memory(const struct holder *h)
+int64_t session_memory_kills(const struct holder *h)
 {
     char text[2048];
     ssize_t n = h->memory_events < 0 ? -1 : pread(h->memory_events, text, sizeof(text) - 1, 0);
 
     if (n <= 0)
-        return false;
+        return 0;
     text[n] = '\0';
-    return cgroup_counter(text, "oom_kill") > 0;
+    return cgroup_counter(text, "oom_kill");
+}
+
+/* Has the kernel killed something of the agent for want of memory? */
+static bool was_short_of_memory(const struct holder *h)
+{
+    return session_memory_kills(h) > h->kills;
 }
 
 /* The kernel names nobody whom it kills for memory: SIGKILL, which nobody else sends but for processor time. */
@@ -373,6 +396,15 @@ static void tell_worker(struct holder *h, const struct err *start_error)
 
 void session_agent_gone(struct holder *h, const struct err *start_error)
 {
+    if (!h->ending && warm_lost(h, start_error))
+        return;
+    if (warm_waits(h)) {
+        h->agent.running = false; /* it was no program */
+        if (h->phase == HOLD_WAITING) {
+            finish_session(h);
+            return;
+        }
+    }
     if (!h->ending)
         reason_of_end(h);
     if (!h->agent.running && (!h->ending || h->reason == HOLD_REASON_START_FAILED))
@@ -511,6 +543,7 @@ void session_init(struct holder *h)
     h->farewell.data = h->tick.data = h->life.data = h;
     ev_timer_start(h->loop, &h->tick);
     ev_io_start(h->loop, &h->life);
+    warm_init(h);
     session_begin(h, "", (uint64_t)time_wall_ms(), (uint64_t)h->config.session_lifetime_s * 1000);
-    restart(h, &h->ready, BUNDLE_S);
+    session_await_bundle(h);
 }

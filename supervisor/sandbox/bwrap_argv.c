@@ -105,6 +105,7 @@ void bwrap_argv_command(struct strv *out, const struct sandbox_plan *plan, const
     strv_add(out, plan->pid1);
     strv_add_fmt(out, "%d", BWRAP_FD_REPORT);
     strv_add_fmt(out, "%u", plan->proxy_port);
+    strv_add_fmt(out, "%d", plan->waits ? BWRAP_FD_WAIT : 0);
     for (i = 0; i < plan->argv.n; i++)
         strv_add(out, plan->argv.v[i]);
 }

@@ -9,6 +9,7 @@
 #include "supervisor/sandbox/strv.h"
 
 /* Descriptor numbers inside the child; spawn.c puts the right ones there. */
+#define BWRAP_FD_WAIT 9    /* the program waits there for its beginning */
 #define BWRAP_FD_REPORT 10 /* agentsim-pid1 writes */
 #define BWRAP_FD_INFO 11   /* bubblewrap writes the PID of the sandbox's first process */
 #define BWRAP_FD_ARGS 12   /* bubblewrap reads its options */

@@ -18,7 +18,7 @@ static const struct {
     { "OPENBLAS_NUM_THREADS", "1" }, { "OMP_NUM_THREADS", "1" },         { "MALLOC_ARENA_MAX", "2" },
 };
 
-static const char *const ours[] = { "BESSER_WS_PORT", "NLTK_DATA", "HOME", "TMPDIR" };
+static const char *const ours[] = { "BESSER_WS_PORT", "NLTK_DATA", "HOME", "TMPDIR", ENV_WAIT };
 
 bool env_name_is_secret(const char *name)
 {

@@ -11,7 +11,8 @@
 
 #define ENV_NAME_MAX 128
 #define ENV_VALUE_MAX 4096
-#define ENV_EXTRA_MAX 64 /* credentials of one session */
+#define ENV_EXTRA_MAX 64         /* credentials of one session */
+#define ENV_WAIT "AGENTSIM_WAIT" /* descriptor on which an interpreter waits for its program; agents never see it */
 
 /* True for names that hold credentials by custom (TOKEN, SECRET, PASSWORD, KEY ...): never
  * inherited. */

@@ -7,6 +7,7 @@
 #include "shared/base/mem.h"
 #include "shared/base/str.h"
 #include "shared/ipc/hold.h"
+#include "supervisor/sandbox/bwrap_argv.h"
 #include "supervisor/sandbox/env.h"
 #include "shared/seal/seccomp.h"
 
@@ -138,6 +139,8 @@ static void add_env(struct sandbox_plan *p, const struct sandbox_facts *f, const
     };
 
     env_build(&p->env, &place, site->service, site->extra);
+    if (p->waits)
+        strv_add_fmt(&p->env, ENV_WAIT "=%d", BWRAP_FD_WAIT);
 }
 
 static void add_groups(struct sandbox_plan *p, const struct strv *entered)
@@ -159,7 +162,7 @@ static int add_filter(struct sandbox_plan *p, struct err *err)
 int sandbox_plan_make(struct sandbox_plan *ret, const struct config *config, const struct sandbox_facts *facts,
                       const struct sandbox_site *site, struct err *err)
 {
-    struct sandbox_plan p = { .sandboxed = config->sandbox != SANDBOX_OFF };
+    struct sandbox_plan p = { .sandboxed = config->sandbox != SANDBOX_OFF, .waits = site->waits };
     struct mounts m = { 0 };
     int failed = 0;
 

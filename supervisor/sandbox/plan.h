@@ -49,6 +49,7 @@ struct sandbox_plan {
     bool private_network; /* own network namespace with a loopback only */
     uint16_t port;        /* where the agent listens */
     uint16_t proxy_port;  /* where its way out listens, in its own network; 0: there is none */
+    bool waits;           /* the program gets a socket on which it is told when to begin */
     char *work;           /* work directory on the host */
     char *work_inside;    /* as the agent sees it */
     char *pid1;           /* agentsim-pid1 as the agent's side sees it */
@@ -66,6 +67,7 @@ struct sandbox_site {
     uid_t uid;                  /* of the session; group alike */
     const char *work;           /* host path */
     const char *const *program; /* arguments behind the interpreter, NULL-terminated */
+    bool waits;                 /* it is not there yet: the interpreter waits for it */
     char *const *service;       /* our own environment */
     const struct strv *extra;   /* credentials, NULL for none */
     const struct strv *entered; /* cgroup.procs files of the session's control groups, NULL for none */

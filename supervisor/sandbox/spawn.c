@@ -139,11 +139,11 @@ struct prepared {
     struct buf options;
     int data[HANDED_MAX];
     size_t n_data;
-    int pipes[4][2]; /* output, report, info, steps */
+    int pipes[5][2]; /* output, report, info, steps, wait */
     int null;
 };
 
-enum { P_OUTPUT, P_REPORT, P_INFO, P_STEPS };
+enum { P_OUTPUT, P_REPORT, P_INFO, P_STEPS, P_WAIT };
 
 static void prepared_init(struct prepared *p)
 {
@@ -233,9 +233,9 @@ static int prepare(struct prepared *p, struct child_plan *c, struct err *err)
 {
     size_t i;
 
-    for (i = 0; i < ARRAY_LEN(p->pipes); i++)
-        if ((i == P_REPORT ? socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, p->pipes[i])
-                           : pipe2(p->pipes[i], O_CLOEXEC)) < 0 ||
+    for (i = 0; i < ARRAY_LEN(p->pipes) - !c->plan->waits; i++)
+        if ((i == P_REPORT || i == P_WAIT ? socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, p->pipes[i])
+                                          : pipe2(p->pipes[i], O_CLOEXEC)) < 0 ||
             io_set_nonblock(p->pipes[i][0], true) < 0)
             return err_set(err, ERR_INTERNAL, errno, "pipe");
     if (raise_fd(&p->pipes[P_STEPS][1]) < 0)
@@ -248,6 +248,8 @@ static int prepare(struct prepared *p, struct child_plan *c, struct err *err)
     if (p->argv.failed || p->no_env.failed)
         return err_nomem(err);
     c->handed[c->n_handed++] = (struct handed){ p->pipes[P_REPORT][1], BWRAP_FD_REPORT };
+    if (c->plan->waits)
+        c->handed[c->n_handed++] = (struct handed){ p->pipes[P_WAIT][1], BWRAP_FD_WAIT };
     if (c->plan->sandboxed && prepare_files(p, c, err) < 0)
         return -1;
     c->argv = p->argv.v;
@@ -277,6 +279,7 @@ int spawn_start(struct spawned *ret, const struct sandbox_plan *plan, struct err
         .report = steal_fd(p.pipes[P_REPORT][0]),
         .info = plan->sandboxed ? steal_fd(p.pipes[P_INFO][0]) : -1,
         .steps = steal_fd(p.pipes[P_STEPS][0]),
+        .wait = plan->waits ? steal_fd(p.pipes[P_WAIT][0]) : -1,
     };
     return 0;
 }
@@ -287,6 +290,7 @@ void spawn_close(struct spawned *s)
     close_end(&s->report);
     close_end(&s->info);
     close_end(&s->steps);
+    close_end(&s->wait);
 }
 
 int spawn_failed_step(const struct spawned *s, struct err *err)

@@ -20,6 +20,7 @@ struct spawned {
                    close-on-exec */
     int report; /* socket: struct pid1_report records */
     int info;   /* bubblewrap's JSON; -1 without a sandbox */
+    int wait;   /* socket to the program, one message each; -1 when the plan does not say that it waits */
     int steps;  /* child_report() of what went wrong before exec */
 };
 

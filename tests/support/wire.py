@@ -34,7 +34,9 @@ CONTROL, END, IDENTITY, PHASE, GONE, DONE = range(1, 7)
 BUNDLE, FILE, DIR, ENV, HOLD_START, HOLD_STARTED, HOLD_FAILED = range(32, 39)
 ATTACH, SEND, ATTACHED, FRAME, EXIT = range(64, 69)
 LIST, READ, WALK, ENTRY, DATA, LAST = range(96, 102)
+WARM_UP, CLAIM, WARM = 120, 121, 122
 PROBE, PROBED = 128, 129
+WARMTH = ["making", "ready", "lost"]
 
 WAITING, STARTING, IS_READY, ENDED = range(4)
 REASONS = ["", "exited", "signaled", "expired", "memory", "cpu", "stopped", "output", "start-failed"]
@@ -163,12 +165,33 @@ class Failed(Exception):
         super().__init__(self.text)
 
 
-class Control(Frames):
-    """The supervisor's connection."""
+class Waiting(Frames):
+    """The supervisor's connection while there is no session."""
 
-    def __init__(self, sock, actor, lifetime_ms):
+    def __init__(self, sock):
         super().__init__(sock)
-        self.send(CONTROL, string(actor), struct.pack("=QQ", int(time.time() * 1000), lifetime_ms))
+        self.send(WARM_UP)
+
+    def hears(self, timeout=30.0):
+        """What has become of the interpreter, and why."""
+        f = self.expect(WARM, timeout)
+        state, why = WARMTH[f.u8()], f.str()
+        f.end()
+        return state, why
+
+    def until_ready(self, timeout=30.0):
+        while (heard := self.hears(timeout))[0] == "making":
+            pass
+        assert heard == ("ready", ""), heard
+
+
+class Control(Frames):
+    """The supervisor's connection. session: of a holder without one, which becomes that session's."""
+
+    def __init__(self, sock, actor, lifetime_ms, session=None):
+        super().__init__(sock)
+        kind, first = (CLAIM, session.bytes) if session else (CONTROL, b"")
+        self.send(kind, first, string(actor), struct.pack("=QQ", int(time.time() * 1000), lifetime_ms))
         f = self.expect(IDENTITY)
         self.id, self.actor, self.started, self.expires = f.id(), f.str(), f.u64(), f.u64()
         f.end()
@@ -267,6 +290,13 @@ class Holder:
 
     def control(self, actor="tester", lifetime_ms=600_000):
         return Control(self.connect(), actor, lifetime_ms)
+
+    def warm_up(self):
+        return Waiting(self.connect())
+
+    def claim(self, actor="tester", lifetime_ms=600_000, session=None):
+        self.session = session or uuid.uuid4()
+        return Control(self.connect(), actor, lifetime_ms, self.session)
 
     def attach(self, after=FRESH):
         return Browser(self.connect(), after)

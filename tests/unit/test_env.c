@@ -108,6 +108,7 @@ static void names_of_variables_are_judged(void **state)
                                        "HOME",
                                        "TMPDIR",
                                        "BESSER_WS_PORT",
+                                       "AGENTSIM_WAIT",
                                        "PYTHONUNBUFFERED",
                                        "NLTK_DATA",
                                        "MALLOC_ARENA_MAX" };

@@ -178,10 +178,38 @@ static void without_a_sandbox_the_program_runs_where_it_is(void **state)
     assert_string_equal(command.v[0], pid1);
     assert_string_equal(command.v[1], "10");
     assert_string_equal(command.v[2], "0");
-    assert_string_equal(command.v[3], python);
-    assert_string_equal(command.v[4], "agent.py");
-    assert_null(command.v[5]);
+    assert_string_equal(command.v[3], "0");
+    assert_string_equal(command.v[4], python);
+    assert_string_equal(command.v[5], "agent.py");
+    assert_null(command.v[6]);
     strv_release(&command);
+    sandbox_plan_release(&p);
+}
+
+static void one_that_waits_is_told_where_and_nothing_else_differs(void **state)
+{
+    struct sandbox_site other = site;
+    struct sandbox_plan p, waits;
+    struct strv command = { 0 };
+    size_t i;
+
+    (void)state;
+    make(&p);
+    other.waits = true;
+    assert_int_equal(sandbox_plan_make(&waits, &config, &facts, &other, NULL), 0);
+    bwrap_argv_command(&command, &waits, "/usr/bin/bwrap");
+    assert_string_equal(command.v[7], "9");
+    assert_string_equal(command.v[8], python);
+    assert_string_equal(command.v[9], "agent.py");
+    assert_int_equal(waits.env.n, p.env.n + 1);
+    assert_string_equal(waits.env.v[p.env.n], "AGENTSIM_WAIT=9");
+    for (i = 0; i < p.env.n; i++)
+        assert_string_equal(waits.env.v[i], p.env.v[i]);
+    assert_int_equal(waits.n_mounts, p.n_mounts);
+    assert_int_equal(waits.seccomp.len, p.seccomp.len);
+    assert_memory_equal(&waits.limits, &p.limits, sizeof(p.limits));
+    strv_release(&command);
+    sandbox_plan_release(&waits);
     sandbox_plan_release(&p);
 }
 
@@ -220,6 +248,7 @@ static void bubblewrap_hears_all_of_it_and_no_secret_on_its_command_line(void **
     assert_string_equal(command.v[3], "--");
     assert_string_equal(command.v[4], SANDBOX_PID1);
     assert_string_equal(command.v[6], "3128"); /* egress is public unless it is set */
+    assert_string_equal(command.v[7], "0");
     for (i = 0; i < command.n; i++)
         assert_null(strstr(command.v[i], "sk-secret"));
     buf_init(&b, 1 << 20);
@@ -294,6 +323,7 @@ int main(void)
         cmocka_unit_test(the_system_and_the_runtime_are_there_read_only),
         cmocka_unit_test(each_egress_has_its_network_and_port),
         cmocka_unit_test(without_a_sandbox_the_program_runs_where_it_is),
+        cmocka_unit_test(one_that_waits_is_told_where_and_nothing_else_differs),
         cmocka_unit_test(bubblewrap_hears_all_of_it_and_no_secret_on_its_command_line),
         cmocka_unit_test(limits_are_the_settings),
         cmocka_unit_test(short_memory_leaves_no_plan),

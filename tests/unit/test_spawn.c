@@ -68,7 +68,7 @@ static void a_descriptor_is_given_for_a_child_of_the_right_parent_only(void **st
 static void reports_are_read_whole_and_checked(void **state)
 {
     const struct pid1_report good = { PID1_ENDED, 7, 100 }, bad = { 99, 0, 0 };
-    struct spawned s = { .output = -1, .info = -1, .steps = -1 };
+    struct spawned s = { .output = -1, .info = -1, .steps = -1, .wait = -1 };
     struct pid1_report r;
     int fds[2], fd;
 
@@ -102,7 +102,7 @@ static void a_socket_comes_with_its_record_and_nothing_else_does(void **state)
 {
     const struct pid1_report listens = { PID1_LISTENS, 0, 0 }, ready = { PID1_READY, 0, 0 };
     const struct sockaddr_in any = { .sin_family = AF_INET };
-    struct spawned s = { .output = -1, .info = -1, .steps = -1 };
+    struct spawned s = { .output = -1, .info = -1, .steps = -1, .wait = -1 };
     struct pid1_report r;
     int fds[2], fd = -1, plain = socket(AF_INET, SOCK_STREAM, 0), listener = socket(AF_INET, SOCK_STREAM, 0), before;
 
@@ -186,9 +186,39 @@ static void output_comes_and_nothing_else_is_inherited(void **state)
     assert_int_equal(spawn_failed_step(&s, NULL), 1);
     buf_init(&out, 4096);
     assert_int_equal(io_read_rest(s.output, &out, NULL), 0);
-    assert_string_equal(out.data, "3 0 arg b\n" FD "0 " FD "1 " FD "10 " FD "11 " FD "2 " FD "3\nerr\n");
+    assert_string_equal(out.data, "4 0 0 b\n" FD "0 " FD "1 " FD "10 " FD "11 " FD "2 " FD "3\nerr\n");
     /* 10 is the report, 3 and 11 are the shell's */
     close(leak);
+    spawn_close(&s);
+    unlink(script);
+    sandbox_plan_release(&p);
+    config_release(&config);
+}
+
+static void a_program_that_waits_has_a_socket_to_us(void **state)
+{
+    static const char script[] = "/tmp/agentsim-spawn-wait.sh";
+    static const char text[] = "#!/bin/bash\necho ready >&9; read -r -u 9 word; echo \"$3 $word\" >&9\n";
+    struct config config;
+    struct sandbox_plan p;
+    struct spawned s;
+    char said[16] = "";
+
+    (void)state;
+    io_write_file(script, text, sizeof(text) - 1, 0755, NULL);
+    assert_int_equal(config_load_env(&config, NULL), 0);
+    fill(&p, &config, script, "x");
+    p.waits = true;
+    assert_int_equal(spawn_start(&s, &p, NULL), 0);
+    assert_int_equal(io_set_nonblock(s.wait, false), 0);
+    assert_int_equal(recv(s.wait, said, sizeof(said), 0), 6);
+    assert_string_equal(said, "ready\n");
+    assert_int_equal(send(s.wait, "g", 1, 0), 1); /* a shell reads a byte, and what is left of the message is lost */
+    assert_int_equal(send(s.wait, "\n", 1, 0), 1);
+    assert_int_equal(recv(s.wait, said, sizeof(said), 0), 4);
+    assert_memory_equal(said, "9 g\n", 4);
+    assert_int_equal(recv(s.wait, said, sizeof(said), 0), 0);
+    assert_int_equal(waitpid(s.pid, NULL, 0), s.pid);
     spawn_close(&s);
     unlink(script);
     sandbox_plan_release(&p);
@@ -204,7 +234,7 @@ static void short_memory_leaves_nothing_open(void **state)
     (void)state;
     assert_int_equal(config_load_env(&config, NULL), 0);
     fill(&p, &config, "/bin/true", "x");
-    p.sandboxed = true;
+    p.sandboxed = p.waits = true;
     p.work_inside = mem_strdup("/");
     before = open_descriptors();
     OOM_SWEEP({
@@ -232,6 +262,7 @@ int main(void)
         cmocka_unit_test(a_socket_comes_with_its_record_and_nothing_else_does),
         cmocka_unit_test(a_program_that_is_not_there_is_a_named_step),
         cmocka_unit_test(output_comes_and_nothing_else_is_inherited),
+        cmocka_unit_test(a_program_that_waits_has_a_socket_to_us),
         cmocka_unit_test(short_memory_leaves_nothing_open),
     };
 

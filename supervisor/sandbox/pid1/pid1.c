@@ -1,10 +1,10 @@
-/* agentsim-pid1 REPORT_FD LISTEN_PORT PROGRAM ARGUMENTS... -- first process inside a sandbox.
+/* agentsim-pid1 REPORT_FD LISTEN_PORT WAIT_FD PROGRAM ARGUMENTS... -- first process inside a sandbox.
  * With a port other than 0 it first listens there, on the loopback of the sandbox's own network, and hands the socket
  * to the holder: sockets stay in the namespace they were made in, so the holder accepts from outside what the program
- * connects inside. Starts the program, says so, reaps whatever is left to it, reports how the program ended and
- * goes: the kernel then ends all other processes of the PID namespace. Without a PID namespace it
- * reaps as sub-reaper, and ending the others is the holder's work. Static and without the project's
- * library: inside, nothing but the mounts of the plan exists. */
+ * connects inside. WAIT_FD other than 0 is handed on to the program. Starts the program, says so, reaps whatever is
+ * left to it, reports how the program ended and goes: the kernel then ends all other processes of the PID namespace.
+ * Without a PID namespace it reaps as sub-reaper, and ending the others is the holder's work. Static and without the
+ * project's library: inside, nothing but the mounts of the plan exists. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -30,15 +30,21 @@ static int parse_number(const char *text, long least, long most)
     return *text && !*end && v >= least && v <= most ? (int)v : -1;
 }
 
-/* Only the standard descriptors and the report are ours; bubblewrap's must not reach the program.
- */
-static int keep_only(int fd)
+static int close_between(int first, int last)
 {
-    if (fd > 3 && close_range(3, (unsigned)fd - 1, 0) < 0)
+    return first <= last ? close_range((unsigned)first, (unsigned)last, 0) : 0;
+}
+
+/* Only the standard descriptors and these are ours; bubblewrap's must not reach the program. wait_fd 0: there is none.
+ */
+static int keep_only(int report_fd, int wait_fd)
+{
+    int low = wait_fd && wait_fd < report_fd ? wait_fd : report_fd, high = wait_fd > report_fd ? wait_fd : report_fd;
+
+    if (close_between(STDERR_FILENO + 1, low - 1) < 0 || close_between(low + 1, high - 1) < 0 ||
+        close_range((unsigned)high + 1, ~0U, 0) < 0)
         return -1;
-    if (close_range((unsigned)fd + 1, ~0U, 0) < 0)
-        return -1;
-    return fcntl(fd, F_SETFD, FD_CLOEXEC);
+    return fcntl(report_fd, F_SETFD, FD_CLOEXEC);
 }
 
 static void report(int fd, enum pid1_kind kind, int value, uint32_t cpu_ms)
@@ -162,17 +168,20 @@ static uint32_t cpu_ms(const struct rusage *u)
 int main(int argc, char **argv)
 {
     struct rusage usage;
-    int fd, port, status, e;
+    int fd, port, wait_fd, status, e;
     pid_t program, gone;
 
-    if (argc < 4 || (fd = parse_number(argv[1], STDERR_FILENO + 1, INT_MAX)) < 0 ||
-        (port = parse_number(argv[2], 0, UINT16_MAX)) < 0 || keep_only(fd) < 0)
+    if (argc < 5 || (fd = parse_number(argv[1], STDERR_FILENO + 1, INT_MAX)) < 0 ||
+        (port = parse_number(argv[2], 0, UINT16_MAX)) < 0 || (wait_fd = parse_number(argv[3], 0, INT_MAX)) < 0 ||
+        keep_only(fd, wait_fd) < 0)
         return 125;
     prctl(PR_SET_DUMPABLE, 0);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (port && open_way_out(fd, port) < 0)
         return 125;
-    program = start(argv + 3, &e);
+    program = start(argv + 4, &e);
+    if (wait_fd)
+        close(wait_fd);
     if (program < 0) {
         report(fd, PID1_FAILED, e, 0);
         return 125;
