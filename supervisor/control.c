@@ -83,6 +83,24 @@ int control_claim(struct control *c, const char *actor, int64_t started_wall_ms,
     return buf_failed(&b) ? -1 : peer_send(&c->peer, HOLD_CONTROL, b.data, b.len);
 }
 
+int control_warm_up(struct control *c)
+{
+    return peer_send(&c->peer, HOLD_WARM_UP, NULL, 0);
+}
+
+int control_take(struct control *c, const struct id *id, const char *actor, int64_t started_wall_ms,
+                 int64_t lifetime_ms)
+{
+    auto_buf struct buf b;
+
+    buf_init(&b, RPC_ACTOR_MAX + 64);
+    wire_put_id(&b, id);
+    wire_put_str(&b, actor);
+    wire_put_u64(&b, (uint64_t)started_wall_ms);
+    wire_put_u64(&b, (uint64_t)lifetime_ms);
+    return buf_failed(&b) ? -1 : peer_send(&c->peer, HOLD_CLAIM, b.data, b.len);
+}
+
 int control_end(struct control *c, enum hold_reason reason)
 {
     uint8_t byte = (uint8_t)reason;

@@ -22,6 +22,9 @@ void control_close(struct control *c);
 
 /* Each is 0, or -1: the holder does not listen; the loss is told on the loop as well. */
 int control_claim(struct control *c, const char *actor, int64_t started_wall_ms, int64_t lifetime_ms); /* 0, 0: adopt */
+int control_warm_up(struct control *c); /* of a holder that has no session */
+int control_take(struct control *c, const struct id *id, const char *actor, int64_t started_wall_ms,
+                 int64_t lifetime_ms); /* and gets this one */
 int control_end(struct control *c, enum hold_reason reason);
 int control_probe(struct control *c);
 

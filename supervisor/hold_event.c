@@ -66,6 +66,15 @@ static int get_frame(struct wire_in *in, struct hold_event *e)
     return 0;
 }
 
+static int get_warm(struct wire_in *in, struct hold_event *e)
+{
+    uint8_t state = wire_get_u8(in);
+
+    e->warm.state = (enum hold_warm)state;
+    e->warm.why = wire_get_str(in, HOLD_TEXT_MAX);
+    return state < HOLD_WARM__MAX ? 0 : -1;
+}
+
 static int get_probed(struct wire_in *in, struct hold_event *e)
 {
     uint8_t ok = wire_get_u8(in);
@@ -84,6 +93,7 @@ static const struct {
     { HOLD_GONE, HOLD_ROLE_CONTROL, get_end },          { HOLD_DONE, HOLD_ROLE_CONTROL, get_nothing },
     { HOLD_ATTACHED, HOLD_ROLE_ATTACH, get_attached },  { HOLD_FRAME, HOLD_ROLE_ATTACH, get_frame },
     { HOLD_EXIT, HOLD_ROLE_ATTACH, get_end },           { HOLD_PROBED, HOLD_ROLE_PROBE, get_probed },
+    { HOLD_WARM, HOLD_ROLE_CONTROL, get_warm },
 };
 
 int hold_event_parse(enum hold_role role, uint16_t type, const void *payload, size_t len, struct hold_event *ret)

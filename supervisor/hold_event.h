@@ -39,6 +39,10 @@ struct hold_event {
             size_t len;
         } frame;
         struct {
+            enum hold_warm state;
+            const char *why;
+        } warm;
+        struct {
             bool ok;
             const char *text;
         } probed;

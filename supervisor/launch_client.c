@@ -17,7 +17,7 @@ static void try_to_connect(struct launch_client *c);
 
 bool launch_msg_valid(const struct launch_msg *m, size_t len, uint32_t slots)
 {
-    if (len != sizeof(*m) || m->magic != LAUNCH_MAGIC || m->op < LAUNCH_SLOT || m->op >= LAUNCH_OP_MAX)
+    if (len != sizeof(*m) || m->magic != LAUNCH_MAGIC || m->op < LAUNCH_SLOT || m->op > LAUNCH_QUARANTINED)
         return false;
     if (m->op == LAUNCH_READY)
         return true;

@@ -50,6 +50,8 @@ static const struct {
     { "agentsim_slots_free", "Places that a session could take now.", GAUGE, NOW(slots_free) },
     { "agentsim_slots_quarantined", "Places whose last session cannot be cleared away.", GAUGE,
       NOW(slots_quarantined) },
+    { "agentsim_warm", "Interpreters that wait ready for a session.", GAUGE, NOW(warm) },
+    { "agentsim_warm_starts_total", "Sessions that took one of them.", COUNTER, SUM(warm_starts) },
     { "agentsim_queue_length", "Requests that wait for a place.", GAUGE, NOW(queue) },
     { "agentsim_browsers", "Open sockets of browsers.", GAUGE, NOW(browsers) },
     { "agentsim_rate_actors", "Actors that the rate limit remembers.", GAUGE, NOW(rate_actors) },

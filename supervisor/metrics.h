@@ -34,6 +34,7 @@ struct metrics {
     uint64_t ends[HOLD_REASON__MAX];
     uint64_t limits[METRICS_LIMIT__MAX];
     uint64_t sandbox_refusals;
+    uint64_t warm_starts;
     uint64_t attached, taken_over;
     uint64_t frames_to_browsers, bytes_to_browsers, frames_to_agents, bytes_to_agents;
     struct metrics_times rpc[METRICS_RPC_MAX]; /* by request type */
@@ -41,7 +42,7 @@ struct metrics {
 
 struct metrics_now {
     uint32_t sessions[SESSION__MAX];
-    uint32_t slots, slots_free, slots_quarantined;
+    uint32_t slots, slots_free, slots_quarantined, warm;
     uint32_t browsers, queue;
     uint64_t uptime_s;
     bool sandbox_ok, draining;

@@ -201,6 +201,8 @@ static void call_health(struct rpc_conn *c, const struct rpc_request *r)
         .egress = config_egress_name(sv->config->egress),
         .cgroup = limits,
         .draining = sv->sessions.draining,
+        .warm = pool_count(&sv->sessions.pool, POOL_READY),
+        .warm_pool = sv->sessions.pool.size,
     };
     auto_buf struct buf b;
 
@@ -248,7 +250,8 @@ static struct metrics_now metrics_of_now(const struct supervisor *sv)
     const struct sessions *ss = &sv->sessions;
     struct metrics_now now = {
         .slots = ss->slots.count,
-        .slots_free = ss->slots.free,
+        .slots_free = ss->slots.free + pool_takeable(&ss->pool),
+        .warm = pool_count(&ss->pool, POOL_READY),
         .slots_quarantined = ss->slots.quarantined,
         .browsers = sv->ws->count,
         .uptime_s = (uint64_t)(time_mono_ms() - sv->started_ms) / 1000,
@@ -295,6 +298,7 @@ static void call_drain(struct rpc_conn *c, const struct rpc_request *r)
         log_audit("", "operator", "%s", on ? "draining: no new sessions" : "not draining any more");
     ss->draining = on;
     sessions_retry_pending(ss); /* who waits for a place is told */
+    pool_tend(&ss->pool);
     call_health(c, r);
 }
 

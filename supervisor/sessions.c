@@ -11,7 +11,8 @@
 #define LAUNCH_PATIENCE 20. /* seconds for a holder to start */
 #define QUEUE_MAX 32
 #define QUEUE_MAX_OF_ONE 4
-#define END_PATIENCE 3. /* seconds for a holder to say good-bye to a browser or worker */
+#define CLAIM_PATIENCE 3. /* for a holder that waits to say that it does no more */
+#define END_PATIENCE 3.   /* seconds for a holder to say good-bye to a browser or worker */
 
 static void enter_stopping(struct session *s);
 static void enter_gone(struct session *s);
@@ -75,11 +76,22 @@ void sessions_count_end(struct session *s)
     s->counts_end = false;
 }
 
+/* Whatever waited in its slot has become its own. */
+static void settle_claim(struct session *s)
+{
+    struct sessions *ss = s->keeper;
+
+    if (s->claims)
+        pool_taken(&ss->pool, s->slot);
+    s->claims = false;
+}
+
 static void enter_stopping(struct session *s)
 {
     struct sessions *ss = s->keeper;
     struct err err;
 
+    settle_claim(s);
     settle_reason(s);
     sessions_count_end(s);
     if (s->browser)
@@ -98,6 +110,7 @@ static void enter_gone(struct session *s)
     struct sessions *ss = s->keeper;
     struct err err;
 
+    settle_claim(s);
     settle_reason(s);
     sessions_count_end(s);
     ev_timer_stop(ss->loop, &s->timer);
@@ -109,9 +122,10 @@ static void enter_gone(struct session *s)
     }
     s->browser = NULL;
     session_table_remove(&ss->table, s);
-    log_audit(s->name, s->actor, "session is gone, reason %s, code %d, %llu frames, %lld s old",
-              s->reason ? hold_reason_name(s->reason) : "none", s->code, (unsigned long long)s->frames,
-              (long long)((time_wall_ms() - s->started_wall_ms) / 1000));
+    if (!s->waited)
+        log_audit(s->name, s->actor, "session is gone, reason %s, code %d, %llu frames, %lld s old",
+                  s->reason ? hold_reason_name(s->reason) : "none", s->code, (unsigned long long)s->frames,
+                  (long long)((time_wall_ms() - s->started_wall_ms) / 1000));
     if (!s->unwanted && !s->found)
         ended_add(&ss->ended, s, time_mono_ms());
     err_set(&err, ERR_INTERNAL, 0, "the session could not be started");
@@ -126,7 +140,9 @@ static void on_timer(struct ev_loop *loop, struct ev_timer *w, int revents)
 
     (void)loop;
     (void)revents;
-    if (s->state == SESSION_NEW || s->ending || s->found || s->reason) {
+    if (s->claims) {
+        sessions_control_events.lost(s, "it does not answer");
+    } else if (s->state == SESSION_NEW || s->ending || s->found || s->reason) {
         log_warn("session %s: its %s does not come to an end, it is stopped", s->name,
                  s->state == SESSION_NEW ? "start" : "holder");
         session_set_state(s, SESSION_STOPPING);
@@ -251,6 +267,7 @@ static bool place_is_coming(const struct sessions *ss)
 
         coming += s && session_is_leaving(s);
     }
+    coming += pool_count(&ss->pool, POOL_STARTING) + pool_count(&ss->pool, POOL_CLEARING);
     for (l = ss->pending.next; l != &ss->pending; l = l->next)
         coming--;
     return coming > 0;
@@ -266,7 +283,7 @@ static int find_room(struct sessions *ss, struct create_request *r, struct err *
         ss->metrics.limits[METRICS_OWNER_CAP]++;
         return over_cap(ss, err);
     }
-    if (t.counting + t.ending < cap && ss->slots.free && (r->turn || !ss->queue.count))
+    if (t.counting + t.ending < cap && (ss->slots.free || pool_takeable(&ss->pool)) && (r->turn || !ss->queue.count))
         return 1;
     if (t.ending) {
         end_unused(ss, r->actor);
@@ -277,11 +294,36 @@ static int find_room(struct sessions *ss, struct create_request *r, struct err *
     return sessions_full(ss, r, err);
 }
 
+/* In the slot of one that waits. 0: it starts, 1: there is none, or not any more, or no memory for it now. */
+static int launch_warm(struct sessions *ss, struct create_request *r)
+{
+    struct session *s;
+    struct err err;
+    uint32_t slot;
+
+    while (pool_take(&ss->pool, &slot) == 0) {
+        s = sessions_add(ss, &r->id, r->actor, slot);
+        if (s && sessions_claim(s, &err) == 0) {
+            list_append(&s->creators, &r->waiter.link);
+            sessions_set_timer(s, CLAIM_PATIENCE);
+            log_audit(s->name, s->actor, "session starts in slot %u, where an interpreter waits", slot);
+            return 0;
+        }
+        if (s)
+            sessions_forget_claim(s);
+        else
+            pool_give_back(&ss->pool, slot);
+    }
+    return 1;
+}
+
 static int launch(struct sessions *ss, struct create_request *r, struct err *err)
 {
     struct session *s;
     uint32_t slot;
 
+    if (launch_warm(ss, r) == 0)
+        return 0;
     if (slots_take(&ss->slots, &slot) < 0)
         return sessions_full(ss, r, err);
     s = sessions_add(ss, &r->id, r->actor, slot);
@@ -296,6 +338,16 @@ static int launch(struct sessions *ss, struct create_request *r, struct err *err
     sessions_set_timer(s, LAUNCH_PATIENCE);
     log_audit(s->name, s->actor, "session starts in slot %u", slot);
     return 0;
+}
+
+void sessions_forget_claim(struct session *s)
+{
+    struct sessions *ss = s->keeper;
+
+    s->claims = false;
+    s->waited = s->unwanted = true;
+    session_set_state(s, SESSION_GONE);
+    pool_give_back(&ss->pool, s->slot);
 }
 
 int sessions_try(struct sessions *ss, struct create_request *r, struct err *err)
@@ -446,7 +498,8 @@ int sessions_init(struct sessions *ss, struct ev_loop *loop, const struct config
     len = snprintf(ss->launcher_path, sizeof(ss->launcher_path), "%s/launcher.sock", config->runtime_dir);
     if (len < 0 || (size_t)len >= sizeof(ss->launcher_path))
         return err_set(err, ERR_INTERNAL, 0, "the runtime directory %s has too long a name", config->runtime_dir);
-    if (session_table_init(&ss->table, slots) < 0 || slots_init(&ss->slots, slots) < 0 || ended_init(&ss->ended) < 0) {
+    if (session_table_init(&ss->table, slots) < 0 || slots_init(&ss->slots, slots) < 0 || ended_init(&ss->ended) < 0 ||
+        pool_init(&ss->pool, ss, config->sandbox == SANDBOX_OFF ? 0 : (uint32_t)config->warm_pool) < 0) {
         sessions_release(ss);
         return err_nomem(err);
     }
@@ -482,6 +535,7 @@ void sessions_release(struct sessions *ss)
     queue_release(&ss->queue);
     launch_client_stop(&ss->launch);
     selftest_release(&ss->selftest);
+    pool_release(&ss->pool);
     for (i = 0; i < ss->table.slots; i++) {
         struct session *s = session_table_at(&ss->table, i);
 

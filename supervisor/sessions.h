@@ -12,8 +12,9 @@
 #include "shared/config/config.h"
 #include "supervisor/ended.h"
 #include "supervisor/launch_client.h"
-#include "supervisor/queue.h"
 #include "supervisor/metrics.h"
+#include "supervisor/pool.h"
+#include "supervisor/queue.h"
 #include "supervisor/selftest.h"
 #include "supervisor/session.h"
 #include "supervisor/session_table.h"
@@ -49,6 +50,7 @@ struct sessions {
     struct slots slots;
     struct launch_client launch;
     struct selftest selftest;
+    struct pool pool;
     char launcher_path[SESSIONS_PATH_MAX];
     uint32_t limits; /* enum launch_limit, what the launcher bounds sessions with; 0: it has not said yet */
     struct metrics metrics;
@@ -117,6 +119,8 @@ void sessions_count_end(struct session *s); /* in the metrics, once, with its re
 void sessions_tell(struct list *waiters, struct session *s, const struct err *err);
 void sessions_set_timer(struct session *s, double seconds);
 void sessions_adopt(struct sessions *ss, uint32_t slot, const struct id *id);
+int sessions_claim(struct session *s, struct err *err); /* asks the holder that waits in its slot */
+void sessions_forget_claim(struct session *s);          /* that came to nothing: it never was; waiters are not told */
 
 /* A session in the table at that slot, NULL: no memory. */
 struct session *sessions_add(struct sessions *ss, const struct id *id, const char *actor, uint32_t slot);

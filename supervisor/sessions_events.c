@@ -10,6 +10,9 @@
 #define DELIVERY_GRACE 10. /* seconds beyond the holder's own wait for somebody who fetches the last frames */
 #define ADOPTION_PATIENCE 10.
 
+static void on_begun(struct sessions *ss, struct session *s);
+static void lose(struct session *s);
+
 static double seconds_left(const struct session *s)
 {
     return (double)(s->expires_mono_ms - time_mono_ms()) / 1000.;
@@ -17,11 +20,30 @@ static double seconds_left(const struct session *s)
 
 /* ---- holders ---- */
 
+/* The holder that waited is this session's: so the next supervisor finds it, too. */
+static void on_claimed(struct session *s, const struct hold_event *e)
+{
+    struct sessions *ss = s->keeper;
+
+    if (!id_equal(&e->identity.id, &s->id)) {
+        lose(s);
+        return;
+    }
+    s->claims = false;
+    ss->metrics.warm_starts++;
+    pool_taken(&ss->pool, s->slot);
+    launch_client_send(&ss->launch, LAUNCH_NAME, s->slot, &s->id);
+    if (!s->ending)
+        on_begun(ss, s);
+}
+
 /* What an earlier supervisor left says who it is. */
 static void on_identity(struct session *s, const struct hold_event *e)
 {
     struct sessions *ss = s->keeper;
 
+    if (s->claims)
+        on_claimed(s, e);
     if (!s->found)
         return;
     if (!id_equal(&e->identity.id, &s->id)) {
@@ -83,11 +105,28 @@ static void on_end(struct session *s, const struct hold_event *e)
         sessions_serve_queue(ss);
 }
 
+/* An earlier supervisor left it waiting for a session. It may have older settings than ours. */
+static void on_warm(struct session *s)
+{
+    struct sessions *ss = s->keeper;
+    uint32_t slot = s->slot;
+
+    if (!s->found)
+        return;
+    log_info("slot %u: what waited there for a session is replaced", slot);
+    s->waited = true;
+    session_set_state(s, SESSION_GONE);
+    launch_client_send(&ss->launch, LAUNCH_STOP, slot, NULL); /* or when its inventory is complete */
+}
+
 static void on_said(void *owner, const struct hold_event *e)
 {
     struct session *s = owner;
 
     switch ((int)e->type) {
+    case HOLD_WARM:
+        on_warm(s);
+        break;
     case HOLD_IDENTITY:
         on_identity(s, e);
         break;
@@ -103,11 +142,32 @@ static void on_said(void *owner, const struct hold_event *e)
     }
 }
 
+/* What waited was gone already: its session begins anew, and nobody has noticed. */
+static void begin_anew(struct session *s)
+{
+    struct sessions *ss = s->keeper;
+    struct create_request *r = NULL;
+
+    if (!list_empty(&s->creators))
+        r = list_entry(list_entry(s->creators.next, struct waiter, link), struct create_request, waiter);
+    if (r)
+        list_remove(&r->waiter.link);
+    sessions_forget_claim(s);
+    if (!r)
+        return;
+    r->turn = true;
+    sessions_create(ss, r);
+}
+
 /* The agent dies with its holder. Both have to when the launcher dies; the next one does not wait for good-byes. */
 static void lose(struct session *s)
 {
     const struct sessions *ss = s->keeper;
 
+    if (s->claims && !s->ending) {
+        begin_anew(s);
+        return;
+    }
     if (!s->reason && !s->asked && launch_client_ready(&ss->launch)) {
         s->reason = HOLD_REASON_SIGNALED;
         s->code = SIGKILL;
@@ -127,6 +187,22 @@ static void on_control_lost(void *owner, const char *why)
 
 const struct control_events sessions_control_events = { on_said, on_control_lost };
 
+int sessions_claim(struct session *s, struct err *err)
+{
+    struct sessions *ss = s->keeper;
+    int64_t lifetime_ms = s->expires_mono_ms - time_mono_ms();
+    char path[SESSIONS_PATH_MAX];
+
+    s->claims = true;
+    sessions_holder_path(ss, s->slot, path);
+    s->control = control_open(ss->loop, path, HOLD_ROLE_CONTROL, &sessions_control_events, s, err);
+    if (!s->control)
+        return -1;
+    if (control_take(s->control, &s->id, s->actor, s->started_wall_ms, lifetime_ms > 0 ? lifetime_ms : 1) < 0)
+        return err_set(err, ERR_UNAVAILABLE, 0, "the holder does not listen");
+    return 0;
+}
+
 static int open_control(struct session *s, const char *actor, int64_t started_wall_ms, int64_t lifetime_ms,
                         struct err *err)
 {
@@ -144,7 +220,8 @@ static int open_control(struct session *s, const char *actor, int64_t started_wa
 
 /* ---- the launcher ---- */
 
-static void on_started(struct sessions *ss, struct session *s)
+/* Its holder runs and has its control connection, or gets it now. */
+static void on_begun(struct sessions *ss, struct session *s)
 {
     int64_t lifetime_ms = s->expires_mono_ms - time_mono_ms();
     struct err err;
@@ -158,7 +235,7 @@ static void on_started(struct sessions *ss, struct session *s)
     }
     session_set_state(s, SESSION_STARTING);
     metrics_observe(&ss->metrics.start, age_seconds(s));
-    if (open_control(s, s->actor, s->started_wall_ms, lifetime_ms > 0 ? lifetime_ms : 1, &err) < 0) {
+    if (!s->control && open_control(s, s->actor, s->started_wall_ms, lifetime_ms > 0 ? lifetime_ms : 1, &err) < 0) {
         log_error("session %s: %s", s->name, err.msg);
         sessions_tell(&s->creators, s, &err);
         session_set_state(s, SESSION_STOPPING);
@@ -202,6 +279,7 @@ static void on_slot_free(struct sessions *ss, struct session *s)
         session_set_state(s, SESSION_GONE);
     selftest_want(&ss->selftest);
     sessions_retry_pending(ss);
+    pool_tend(&ss->pool);
 }
 
 void sessions_adopt(struct sessions *ss, uint32_t slot, const struct id *id)
@@ -253,6 +331,7 @@ static void on_ready(struct sessions *ss)
     log_info("launcher: connected, %u slots, %u free, %zu sessions", ss->slots.count, ss->slots.free, ss->table.count);
     selftest_want(&ss->selftest);
     sessions_retry_pending(ss);
+    pool_tend(&ss->pool);
 }
 
 /* The slot's state first, then whoever has it. */
@@ -299,8 +378,10 @@ static void on_message(void *owner, const struct launch_msg *m)
     update_slot(ss, m);
     if (selftest_owns(&ss->selftest, m->slot))
         selftest_message(&ss->selftest, m);
+    else if (!s && pool_owns(&ss->pool, m->slot))
+        pool_message(&ss->pool, m);
     else if (s && m->op == LAUNCH_STARTED && id_equal(&s->id, &m->id))
-        on_started(ss, s);
+        on_begun(ss, s);
     else if (s && m->op == LAUNCH_FAILED && s->state < SESSION_GONE)
         on_failed(s, (int)m->value);
     else if (s && m->op == LAUNCH_EXITED && id_equal(&s->id, &m->id))
@@ -322,6 +403,7 @@ static void on_launcher_lost(void *owner)
     ss->limits = 0;
     slots_forget(&ss->slots);
     selftest_launcher_lost(&ss->selftest);
+    pool_launcher_lost(&ss->pool);
     for (i = 0; i < ss->table.slots; i++) {
         struct session *s = session_table_at(&ss->table, i);
 

@@ -108,6 +108,7 @@ int supervisor_reload(struct supervisor *sv, struct err *err)
     quota_change(sv->quota, &rule);
     (void)log_level_parse(sv->config->log_level, &level);
     log_setup("agentsim-supervisor", strcmp(sv->config->log, "json") == 0, level);
+    pool_renew(&sv->sessions.pool);
     log_info("the settings were read anew");
     return 0;
 }

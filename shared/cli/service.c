@@ -80,10 +80,12 @@ static void print_status(const struct rpc_status *s, bool json)
         print_json_text(",\"sandbox\":", s->sandbox, "");
         print_json_text(",\"egress\":", s->egress, "");
         print_json_text(",\"cgroup\":", s->cgroup, "");
-        printf(",\"draining\":%s}\n", s->draining ? "true" : "false");
+        printf(",\"draining\":%s,\"warm\":%u,\"warmPool\":%u}\n", s->draining ? "true" : "false", s->warm,
+               s->warm_pool);
         return;
     }
     printf("sessions     %u of %u\n", s->sessions, s->capacity);
+    printf("warm         %u of %u wait ready for the next ones\n", s->warm, s->warm_pool);
     if (s->quarantined)
         printf("quarantined  %u (slots whose processes cannot be killed)\n", s->quarantined);
     if (s->draining)

@@ -75,7 +75,7 @@ static const struct config_row sessions[] = {
         "proxies."),
     INT(SIM "REPLAY_BYTES", replay_bytes, 65536, 1073741824, "4194304",
         "Frames kept per session for a browser that comes back or is slow."),
-    FIXED(SIM "WARM_POOL", warm_pool, 0, 64, "2", "Interpreters that wait ready for the next session."),
+    FIXED(SIM "WARM_POOL", warm_pool, 0, 64, "2", "Interpreters that wait ready for the next sessions; 0: none. 22 MiB each."),
     { SIM "EGRESS", CONFIG_CHOICE, AT(egress), 0, 0, "public", egress_words, 0,
       "What agents reach: nothing, public addresses, a list, or (host) all that this machine does." },
     TEXT(SIM "EGRESS_ALLOW", CONFIG_PEERS, egress_allow, 0, 65536, "", 0,

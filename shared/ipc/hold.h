@@ -6,7 +6,7 @@
  *   files    a worker's: listing and downloads
  *   transcript  a worker's: what was said in the session
  *   probe    the supervisor's, at its start: can this holder build the sandbox? No session follows.
- * A holder without a session (adr/0023): the control connection makes it ready, and another one gives it a session.
+ * A holder without a session (adr/0024): the control connection makes it ready, and another one gives it a session.
  * Anything unexpected ends that connection, never the session. Fields are listed in wire order (wire.h). */
 #ifndef IPC_HOLD_H
 #define IPC_HOLD_H

@@ -24,6 +24,9 @@ enum launch_op {
     LAUNCH_EXITED,      /* slot, id, value: wait status of the holder; the slot still needs LAUNCH_STOP */
     LAUNCH_CLEAN,       /* slot, id (zero: it was free): nothing of the session is left, the slot may be used again */
     LAUNCH_QUARANTINED, /* slot, value: processes that cannot be killed; retried by the launcher, CLEAN may follow */
+
+    /* supervisor -> launcher */
+    LAUNCH_NAME, /* slot, id: what runs there is this session by now; nothing is answered */
     LAUNCH_OP_MAX
 };
 

@@ -48,6 +48,8 @@ void rpc_put_status(struct buf *b, const struct rpc_status *s)
     wire_put_str(b, s->egress);
     wire_put_str(b, s->cgroup);
     wire_put_u8(b, s->draining);
+    wire_put_u32(b, s->warm);
+    wire_put_u32(b, s->warm_pool);
 }
 
 int rpc_get_status(struct wire_in *in, struct rpc_status *ret)
@@ -61,6 +63,8 @@ int rpc_get_status(struct wire_in *in, struct rpc_status *ret)
     s.egress = wire_get_str(in, RPC_TEXT_MAX);
     s.cgroup = wire_get_str(in, RPC_TEXT_MAX);
     s.draining = wire_get_u8(in) != 0;
+    s.warm = wire_get_u32(in);
+    s.warm_pool = wire_get_u32(in);
     if (wire_end(in) < 0)
         return -1;
     *ret = s;

@@ -79,9 +79,10 @@ struct rpc_session {
 };
 
 /* Wire: u32 sessions, u32 capacity, u32 quarantined, str sandbox ("ok", "off", "unavailable: reason"), str egress, str
- * cgroup, u8 draining */
+ * cgroup, u8 draining, u32 warm, u32 warm pool */
 struct rpc_status {
     uint32_t sessions, capacity, quarantined;
+    uint32_t warm, warm_pool; /* interpreters that wait ready for a session, and how many are to */
     const char *sandbox;
     const char *egress;
     const char *cgroup;

@@ -1,4 +1,4 @@
-/* supervisor/holder/warm.h -- the interpreter that waits in the sandbox before there is a session (adr/0023); its side
+/* supervisor/holder/warm.h -- the interpreter that waits in the sandbox before there is a session (adr/0024); its side
  * of the talk is docker/runtime/site/agentsim_wait.py. Nobody's program has run in it when it is told to begin. */
 #ifndef HOLDER_WARM_H
 #define HOLDER_WARM_H

@@ -51,6 +51,7 @@ struct launcher {
 void places_init(struct launcher *l);
 void places_start(struct place *p, const struct id *id);
 void places_stop(struct place *p);
+void places_name(struct place *p, const struct id *id); /* what runs there has another id from now on */
 void places_inventory(struct launcher *l);
 bool places_all_free(const struct launcher *l);
 

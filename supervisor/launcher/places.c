@@ -274,6 +274,15 @@ void places_start(struct place *p, const struct id *id)
     ev_child_start(l->loop, &p->holder);
 }
 
+/* The supervisor may have been told of an end that it did not know of yet: then there is nothing to be named. */
+void places_name(struct place *p, const struct id *id)
+{
+    if (p->slot.state != SLOT_BUSY || id_in_use(p->launcher, id))
+        log_warn("slot %u: nothing there can take that session's id", p->slot.number);
+    else
+        p->slot.id = *id;
+}
+
 /* ---- all of them
  * ---------------------------------------------------------------------------------- */
 

@@ -148,6 +148,8 @@ static void on_message(void *arg, const struct launch_msg *m)
 
     if (m->op == LAUNCH_START)
         places_start(&l->places[m->slot], &m->id);
+    else if (m->op == LAUNCH_NAME)
+        places_name(&l->places[m->slot], &m->id);
     else
         places_stop(&l->places[m->slot]);
 }

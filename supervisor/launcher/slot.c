@@ -39,7 +39,7 @@ int slot_check_message(const struct launch_msg *m, size_t len, uint32_t n_slots)
 {
     if (len != sizeof(*m) || m->magic != LAUNCH_MAGIC)
         return -1;
-    if (m->op != LAUNCH_START && m->op != LAUNCH_STOP)
+    if (m->op != LAUNCH_START && m->op != LAUNCH_STOP && m->op != LAUNCH_NAME)
         return -1;
     return m->slot < n_slots ? 0 : -1;
 }

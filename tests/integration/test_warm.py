@@ -1,19 +1,23 @@
 """Interpreters that wait for a program: by themselves in a holder, and as the service's pool of them."""
+import contextlib
 import json
 import os
 import pathlib
 import re
 import signal
 import struct
+import subprocess
 import time
 import uuid
 
 import pytest
 
-from tests.support.stack import wait_until
+from tests.bench import diagrams
+from tests.support.stack import Stack, processes_of_uids, wait_until
 from tests.support.wire import (CLAIM, CONTROL, HOLD_FAILED, HOLD_START, HOLD_STARTED, STARTING, WARM, WARM_UP, Closed,
                                 Control, Failed, Frames, Slots, lines, string)
 
+RUNTIME = {k: v for k, v in os.environ.items() if k == "AGENT_SIMULATOR_PYTHON"}
 UID = 56000 + os.getpid() % 100 * 40
 
 
@@ -21,7 +25,7 @@ UID = 56000 + os.getpid() % 100 * 40
 def slots():
     with Slots(UID, AGENT_SIMULATOR_MAX_SESSIONS="3", AGENT_SIMULATOR_DETACH_SECONDS="3",
                AGENT_SIMULATOR_READY_SECONDS="40", AGENT_SIMULATOR_RLIMIT_CPU_SEC="2",
-               **{k: v for k, v in os.environ.items() if k == "AGENT_SIMULATOR_PYTHON"}) as running:
+               **RUNTIME) as running:
         yield running
 
 
@@ -255,3 +259,141 @@ def test_a_runtime_without_the_framework_says_so(slots):
             with holder.claim() as control:
                 runs(holder, control, COLD_RUN)
         other.stop(0)
+
+
+# ---- the pool ---------------------------------------------------------------------------------------------------------
+
+ECHO = diagrams.small()
+
+
+@pytest.fixture(scope="module")
+def stack():
+    with Stack(AGENT_SIMULATOR_WARM_POOL="2", AGENT_SIMULATOR_MAX_SESSIONS="3", AGENT_SIMULATOR_MAX_SESSIONS_PER_ACTOR="3", **RUNTIME) as running:
+        yield running
+
+
+def waiting_ones(stack):
+    """Process ids of the interpreters that wait, by slot."""
+    found = {}
+    for pid in processes_of_uids(stack.uid_base, stack.uid_base + 2):
+        with contextlib.suppress(OSError):
+            if pathlib.Path(f"/proc/{pid}/comm").read_text() == "python\n" and os.listdir(f"/proc/{pid}/cwd") == []:
+                found[os.stat(f"/proc/{pid}").st_uid - stack.uid_base] = pid
+    return found
+
+
+@pytest.fixture
+def full(stack):
+    """Two wait: their interpreters by slot."""
+    wait_until(lambda: stack.counter("agentsim_warm") == 2, 60, "two wait")
+    return waiting_ones(stack)
+
+
+def parent(pid):
+    return int(re.search(r"PPid:\s*(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1])
+
+
+def test_a_session_takes_one_and_another_comes(stack, full):
+    before = stack.counter("agentsim_warm_starts_total")
+    session = stack.create(ECHO)
+    with stack.talk(session) as talk:
+        talk.say("hello")
+        assert "hello" in talk.until(lambda f: "hello" in str(f.get("message")))["message"]
+        taken = {slot: pid for slot, pid in full.items() if waiting_ones(stack).get(slot) != pid}
+        assert len(taken) == 1
+        assert all(os.path.exists(f"/proc/{pid}") for pid in taken.values())  # it is that very process that talks
+        wait_until(lambda: stack.counter("agentsim_warm") == 2, 60, "another waits in its place")
+        assert stack.internal("GET", "/health").json()["sessions"] == 1
+    assert stack.counter("agentsim_warm_starts_total") == before + 1
+    assert stack.end(session).status == 200
+
+
+def test_those_that_wait_are_shown_and_are_no_sessions(stack, full):
+    health = stack.internal("GET", "/health").json()
+    assert health["sessions"] == 0 and health["capacity"] == 3
+    assert stack.counter("agentsim_slots_free") == 3
+    assert sum(stack.counter(f'agentsim_sessions{{state="{state}"}}') for state in ("NEW", "STARTING", "READY")) == 0
+    command = [stack.bin / "agentsim"]
+    assert "warm         2 of 2" in subprocess.run([*command, "status"], env=stack.env, capture_output=True, text=True).stdout
+    status = json.loads(subprocess.run([*command, "status", "--json"], env=stack.env, capture_output=True, text=True).stdout)
+    assert (status["warm"], status["warmPool"], status["sessions"]) == (2, 2, 0)
+    assert json.loads(subprocess.run([*command, "sessions", "--json"], env=stack.env, capture_output=True, text=True).stdout) == []
+
+
+def test_every_place_is_still_there_for_sessions(stack, full):
+    with contextlib.ExitStack() as live:
+        for _ in range(3):
+            session = stack.create(ECHO)
+            talk = live.enter_context(stack.talk(session))
+            live.callback(stack.end, session)
+            talk.say("one of three")
+            talk.until(lambda f: "one of three" in str(f.get("message")))
+        assert stack.post("/besser_api/simulation/sessions", ECHO).status == 429
+
+
+@pytest.mark.parametrize("who", ["the interpreter", "its first process", "bubblewrap", "its holder"])
+def test_one_that_dies_is_replaced_and_no_session_notices(stack, full, who):
+    slot, interpreter = sorted(full.items())[0]
+    pid = interpreter
+    for name in ("the interpreter", "its first process", "bubblewrap", "its holder"):
+        if name == who:
+            break
+        pid = parent(pid)
+    os.kill(pid, signal.SIGKILL)
+    while os.path.exists(f"/proc/{interpreter}/cwd"):  # as long as it lives, it may take a program with it
+        pass
+    sessions = [stack.create(ECHO) for _ in range(2)]  # at once: one of them may be given what has just died
+    for session in sessions:
+        with stack.talk(session) as talk:
+            talk.say("still here")
+            talk.until(lambda f: "still here" in str(f.get("message")))
+        stack.end(session)
+    wait_until(lambda: stack.counter("agentsim_warm") == 2 and interpreter not in waiting_ones(stack).values(), 60, "two wait again")
+
+
+@pytest.mark.parametrize("program", ["agentsim-supervisor", "agentsim-launcher"])
+def test_what_waits_when_a_process_of_the_service_dies_is_replaced(stack, full, program):
+    process, = stack.children(program)
+    os.kill(process, signal.SIGKILL)
+    wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in full.values()), 30, "those that waited are gone")
+    wait_until(lambda: stack.sandbox() == "ok", 30, "the service is back")
+    wait_until(lambda: stack.counter("agentsim_warm") == 2, 60, "two wait again")
+    assert len(processes_of_uids(stack.uid_base, stack.uid_base + 2)) == 8
+    assert stack.internal("GET", "/health").json()["sessions"] == 0
+
+
+def test_a_session_that_took_one_is_found_by_the_next_supervisor(stack, full):
+    session = stack.create(ECHO)
+    with stack.talk(session) as talk:
+        talk.until(lambda f: "action" in f)
+    os.kill(stack.children("agentsim-supervisor")[0], signal.SIGKILL)
+    wait_until(lambda: stack.sandbox() == "ok", 30, "the service is back")
+    with stack.talk(session) as talk:
+        talk.say("found again")
+        talk.until(lambda f: "found again" in str(f.get("message")))
+    assert stack.end(session).status == 200
+
+
+def test_nothing_is_made_while_it_drains(stack, full):
+    subprocess.run([stack.bin / "agentsim", "drain"], env=stack.env, check=True, capture_output=True)
+    os.kill(sorted(full.values())[0], signal.SIGKILL)
+    wait_until(lambda: stack.counter("agentsim_warm") == 1, 10, "one is gone")
+    time.sleep(2.5)  # longer than the pause after a failure
+    assert stack.counter("agentsim_warm") == 1
+    subprocess.run([stack.bin / "agentsim", "drain", "--undo"], env=stack.env, check=True, capture_output=True)
+    wait_until(lambda: stack.counter("agentsim_warm") == 2, 60, "it is made")
+
+
+def test_new_settings_replace_what_waits(stack, full):
+    os.kill(stack.keeper.pid, signal.SIGHUP)
+    wait_until(lambda: not set(full.values()) & set(waiting_ones(stack).values()), 20, "those of before are gone")
+    wait_until(lambda: stack.counter("agentsim_warm") == 2, 60, "two wait again")
+
+
+def test_where_nothing_can_wait_sessions_start_all_the_same(stack):
+    with Stack(AGENT_SIMULATOR_WARM_POOL="2", AGENT_SIMULATOR_PYTHON="/usr/bin/python3") as other:
+        wait_until(lambda: "nothing waits there any more" in other.log_text(), 30, "the failure is said")
+        session = other.create_program("print('cold')")
+        with other.talk_inside(session) as talk:
+            assert talk.until(lambda f: f.get("line") == "cold")
+        other.internal("DELETE", f"/sessions/{session}")

@@ -13,6 +13,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -116,6 +117,8 @@ class Stack:
             "AGENT_SIMULATOR_PROGRAM_DIR": str(self.bin),
             "AGENT_SIMULATOR_NGINX_CONF": str(self.dir / "nginx" / "agentsim.conf"),
             "AGENT_SIMULATOR_WORKERS": "2",
+            # Tests count processes, slots and directories. What waits for a session is tested in test_warm.py.
+            "AGENT_SIMULATOR_WARM_POOL": "0",
         }
         self.env.update({k: v for k, v in settings.items() if v is not None})
         for key in [k for k, v in settings.items() if v is None]:
@@ -261,6 +264,11 @@ class Stack:
     def internal(self, method, path, body=None, token=TOKEN, **kw):
         headers = {"X-Agent-Simulator-Token": token} if token is not None else {}
         return self.request(method, path, body, headers=headers, port=self.internal_port, **kw)
+
+    def counter(self, name):
+        """A number of the page for Prometheus."""
+        page = self.internal("GET", "/metrics").body.decode()
+        return float(re.search(rf"^{re.escape(name)} (\S+)$", page, re.M)[1])
 
     # ---- sessions ----
 

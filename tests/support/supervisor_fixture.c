@@ -55,6 +55,11 @@ static int door(const struct fixture *f, const char *file, int kind)
 
 void fixture_open(struct fixture *f)
 {
+    fixture_open_pool(f, 0);
+}
+
+void fixture_open_pool(struct fixture *f, int64_t warm_pool)
+{
     char path[80];
     struct err err;
     int i;
@@ -75,6 +80,7 @@ void fixture_open(struct fixture *f)
                                  .detach_s = 60,
                                  .ping_s = 25,
                                  .port_pool_start = 7700,
+                                 .warm_pool = warm_pool,
                                  .egress = EGRESS_NONE,
                                  .api_token = text_token,
                                  .cors_origins = text_empty,

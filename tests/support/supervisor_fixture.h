@@ -18,6 +18,7 @@ struct fixture {
     int holders[FIXTURE_SLOTS];  /* listeners */
 };
 
+void fixture_open_pool(struct fixture *f, int64_t warm_pool); /* so many are to wait; the other one: none */
 void fixture_open(struct fixture *f);  /* loop, sessions (not started), quota, doors; fails the test itself */
 void fixture_close(struct fixture *f); /* everything down, memory and files gone */
 

@@ -381,7 +381,7 @@ class Rig:
 
     def start(self, ready=True):
         env = {k if k in ("CORS_ORIGINS", "DEPLOYMENT_URL") else f"AGENT_SIMULATOR_{k}": v
-               for k, v in {"RUNTIME_DIR": str(self.dir), **self.settings}.items()}
+               for k, v in {"RUNTIME_DIR": str(self.dir), "WARM_POOL": "0", **self.settings}.items()}
         self.process = subprocess.Popen([PROGRAM], env={"PATH": os.environ["PATH"], **env}, stderr=self.log, stdin=subprocess.DEVNULL)
         wait_until(self.answers, what="the supervisor answers")
         if ready:

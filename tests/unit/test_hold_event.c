@@ -56,6 +56,12 @@ static void put_probed(struct buf *b)
     wire_put_str(b, "user namespaces are off");
 }
 
+static void put_warm(struct buf *b)
+{
+    wire_put_u8(b, HOLD_WARM_LOST);
+    wire_put_str(b, "it has ended");
+}
+
 static const struct {
     uint16_t type;
     enum hold_role role;
@@ -65,6 +71,7 @@ static const struct {
     { HOLD_GONE, HOLD_ROLE_CONTROL, put_end },          { HOLD_DONE, HOLD_ROLE_CONTROL, put_nothing },
     { HOLD_ATTACHED, HOLD_ROLE_ATTACH, put_attached },  { HOLD_FRAME, HOLD_ROLE_ATTACH, put_frame },
     { HOLD_EXIT, HOLD_ROLE_ATTACH, put_end },           { HOLD_PROBED, HOLD_ROLE_PROBE, put_probed },
+    { HOLD_WARM, HOLD_ROLE_CONTROL, put_warm },
 };
 
 static int parse(enum hold_role role, uint16_t type, void (*fill)(struct buf *b), struct hold_event *ret)
@@ -104,6 +111,9 @@ static void every_field_arrives(void **state)
     assert_int_equal(parse(HOLD_ROLE_PROBE, HOLD_PROBED, put_probed, &e), 0);
     assert_false(e.probed.ok);
     assert_string_equal(e.probed.text, "user namespaces are off");
+    assert_int_equal(parse(HOLD_ROLE_CONTROL, HOLD_WARM, put_warm, &e), 0);
+    assert_int_equal(e.warm.state, HOLD_WARM_LOST);
+    assert_string_equal(e.warm.why, "it has ended");
 }
 
 static void a_role_says_only_what_is_its(void **state)
@@ -171,6 +181,12 @@ static void put_no_reason(struct buf *b)
     wire_put_u32(b, 0);
 }
 
+static void put_bad_warmth(struct buf *b)
+{
+    wire_put_u8(b, HOLD_WARM__MAX);
+    wire_put_str(b, "");
+}
+
 static void put_bad_reason(struct buf *b)
 {
     wire_put_u8(b, HOLD_REASON__MAX);
@@ -198,6 +214,7 @@ static void values_out_of_range_are_refused(void **state)
     assert_int_equal(parse(HOLD_ROLE_CONTROL, HOLD_IDENTITY, put_endless_time, &e), -1);
     assert_int_equal(parse(HOLD_ROLE_CONTROL, HOLD_PHASE, put_bad_phase, &e), -1);
     assert_int_equal(parse(HOLD_ROLE_CONTROL, HOLD_GONE, put_no_reason, &e), -1);
+    assert_int_equal(parse(HOLD_ROLE_CONTROL, HOLD_WARM, put_bad_warmth, &e), -1);
     assert_int_equal(parse(HOLD_ROLE_ATTACH, HOLD_EXIT, put_bad_reason, &e), -1);
     assert_int_equal(parse(HOLD_ROLE_ATTACH, HOLD_FRAME, put_frame_zero, &e), -1);
     assert_int_equal(parse(HOLD_ROLE_ATTACH, HOLD_ATTACHED, put_from_zero, &e), -1);
