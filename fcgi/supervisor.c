@@ -263,7 +263,7 @@ static int put_hash(struct buf *request, const char *secret, struct err *err)
 
     if (*secret && signin_hash_of(secret, &h) < 0)
         return err_set(err, ERR_AUTH, 0, "The GitHub session is unknown or has expired, sign in again");
-    wire_put_bytes(request, h.b, SIGNIN_HASH);
+    signin_put_hash(request, &h);
     return 0;
 }
 

@@ -32,17 +32,6 @@ static const struct {
     { RPC_RELOAD, 0, 0, false, false, false, false },
 };
 
-static void get_hash(struct wire_in *in, struct signin_hash *ret)
-{
-    size_t len;
-    const void *bytes = wire_get_bytes(in, SIGNIN_HASH, &len);
-
-    if (in->bad || len != SIGNIN_HASH)
-        in->bad = true;
-    else
-        memcpy(ret->b, bytes, SIGNIN_HASH);
-}
-
 int rpc_request_parse(uint16_t type, const void *payload, size_t len, struct rpc_request *ret, struct err *err)
 {
     struct rpc_request r = { .type = (enum rpc_type)type, .actor = "", .login = "", .avatar = "" };
@@ -57,7 +46,7 @@ int rpc_request_parse(uint16_t type, const void *payload, size_t len, struct rpc
     if (kinds[i].id)
         wire_get_id(&in, &r.id);
     for (h = 0; h < kinds[i].hashes; h++)
-        get_hash(&in, &r.hashes[h]);
+        signin_get_hash(&in, &r.hashes[h]);
     if (kinds[i].actor)
         r.actor = wire_get_str(&in, RPC_ACTOR_MAX);
     if (kinds[i].has_flags)

@@ -325,8 +325,8 @@ void signins_write(const struct signins *s, struct buf *out)
     for (l = s->states.next; l != &s->states; l = l->next) {
         const struct pending *p = pending_at(l);
 
-        wire_put_bytes(out, p->state.b, SIGNIN_HASH);
-        wire_put_bytes(out, p->browser.b, SIGNIN_HASH);
+        signin_put_hash(out, &p->state);
+        signin_put_hash(out, &p->browser);
         wire_put_str(out, p->actor);
         wire_put_u64(out, (uint64_t)p->expires_ms);
     }
@@ -334,23 +334,11 @@ void signins_write(const struct signins *s, struct buf *out)
     for (l = s->sessions.next; l != &s->sessions; l = l->next) {
         const struct signin *one = session_at(l);
 
-        wire_put_bytes(out, one->id.b, SIGNIN_HASH);
+        signin_put_hash(out, &one->id);
         wire_put_str(out, one->login);
         wire_put_str(out, one->avatar);
         wire_put_u64(out, (uint64_t)one->expires_ms);
     }
-}
-
-static void get_hash(struct wire_in *in, struct signin_hash *ret)
-{
-    size_t len;
-    const void *bytes = wire_get_bytes(in, SIGNIN_HASH, &len);
-
-    *ret = (struct signin_hash){ { 0 } };
-    if (in->bad || len != SIGNIN_HASH)
-        in->bad = true;
-    else
-        memcpy(ret->b, bytes, SIGNIN_HASH);
 }
 
 /* When what was read ends: 0 for what is over. A clock that was set back must not make it live longer than new ones. */
@@ -370,8 +358,8 @@ static int read_states(struct signins *s, struct wire_in *in, int64_t now_ms, st
         const char *actor;
         int64_t end;
 
-        get_hash(in, &state);
-        get_hash(in, &browser);
+        signin_get_hash(in, &state);
+        signin_get_hash(in, &browser);
         actor = wire_get_str(in, RPC_ACTOR_MAX);
         end = end_of(wire_get_u64(in), now_ms, s->rule.state_ms);
         if (!in->bad && end && !find_pending(&s->states, &state) && add_state(s, &state, &browser, actor, end, err) < 0)
@@ -389,7 +377,7 @@ static int read_sessions(struct signins *s, struct wire_in *in, int64_t now_ms, 
         struct signin_hash id;
         int64_t end;
 
-        get_hash(in, &id);
+        signin_get_hash(in, &id);
         login = wire_get_str(in, SIGNIN_LOGIN_MAX);
         avatar = wire_get_str(in, SIGNIN_AVATAR_MAX);
         end = end_of(wire_get_u64(in), now_ms, s->rule.session_ms);

@@ -224,8 +224,15 @@ bool buml_source_contains(struct reader *r, const struct node *n);    /* its tex
 int buml_add_body(struct reader *r, const struct thing *body, struct action_list *ret); /* read_actions.c */
 int buml_add_transitions(struct reader *r);
 
-/* read_parts.c: a constant text, NULL and a warning when it is none; what a table runs. */
+/* read_parts.c, read_llm.c: a constant text, NULL and a warning when it is none; what a table runs. */
 const char *text_arg(const struct call *c, const char *name);
+/* What makers give: nothing that can be used (said already); a part of the model; NULL, as memory is short. */
+struct thing *part_unknown(struct call *c);
+struct thing *part_of_model(struct call *c, enum thing_kind kind, size_t index);
+struct thing *part_failed(struct call *c);
+/* The name of a new part, trimmed and cleaned; intents keep theirs as it is (2.3): 1 and *ret; 0 when it is none or was
+ * there before (*ret_index), -1. */
+int part_name(struct call *c, const char *argument, struct map *known, size_t index, char **ret, size_t *ret_index);
 struct thing *make_agent(struct call *c);
 struct thing *make_project(struct call *c);
 struct thing *make_intent(struct call *c);

@@ -330,3 +330,13 @@ int model_resolve(struct model *m, struct err *err)
     map_release(&r.guis);
     return rc < 0 ? err_nomem(err) : 0;
 }
+
+void rag_settle(struct rag *g)
+{
+    if (g->k <= 0)
+        g->k = 4;
+    if (g->num_previous_messages < 0)
+        g->num_previous_messages = 0;
+    if (!(g->bm25_weight > 0 && g->bm25_weight < 1))
+        g->bm25_weight = 0.6;
+}

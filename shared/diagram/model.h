@@ -283,6 +283,7 @@ struct workspace *model_add_workspace(struct model *m);
 struct intent *model_add_intent(struct model *m);
 struct gui *model_add_gui(struct model *m);
 struct rag *model_add_rag(struct model *m);
+void rag_settle(struct rag *g); /* numbers that make no sense become the usual ones */
 struct state *model_add_state(struct model *m);
 struct profile *model_add_profile(struct model *m);
 struct action *model_add_action(struct action_list *l);

@@ -251,12 +251,7 @@ static int finish_rag(struct reader *r, struct rag *g)
     mem_free(g->embedding_provider);
     g->embedding_provider = lower;
     g->ollama = strcmp(lower, "ollama") == 0;
-    if (g->k <= 0)
-        g->k = 4;
-    if (g->num_previous_messages < 0)
-        g->num_previous_messages = 0;
-    if (!(g->bm25_weight > 0 && g->bm25_weight < 1))
-        g->bm25_weight = 0.6;
+    rag_settle(g);
     return 0;
 }
 

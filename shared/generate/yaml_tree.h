@@ -41,6 +41,7 @@ struct ytree *ytree_get(const struct ytree *mapping, const char *key); /* borrow
 struct ytree *ytree_add(struct ytree *mapping, const char *key, struct err *err);
 void ytree_make_mapping(struct ytree *t); /* empties t */
 int ytree_make_scalar(struct ytree *t, const char *text, bool plain, struct err *err);
+struct ytree *ytree_grow(struct ytree *t); /* one item more, empty; NULL out of memory */
 struct ytree *ytree_append(struct ytree *sequence,
                            struct err *err); /* makes t a sequence when it is an empty mapping */
 

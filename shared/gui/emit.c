@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "shared/base/mem.h"
-#include "shared/base/str.h"
 #include "shared/gui/emitter.h"
 #include "shared/python/emit.h"
 
@@ -18,18 +17,6 @@ static const char *emit_object(struct emitter *e, const struct gui_object *o);
 /* ---- order --------------------------------------------------------------------------------------------------------
  */
 
-static int by_order(const void *a, const void *b)
-{
-    const struct gui_object *one = *(struct gui_object *const *)a, *two = *(struct gui_object *const *)b;
-    const char *name = gui_text(one, "name"), *other = gui_text(two, "name");
-
-    if (one->ordered != two->ordered)
-        return one->ordered ? -1 : 1;
-    if (one->ordered && one->order != two->order)
-        return one->order < two->order ? -1 : 1;
-    return strcmp(name ? name : "", other ? other : "");
-}
-
 /* Elements and modules in the order they are written; other parts have their own. NULL out of memory. */
 static struct gui_object **ordered_parts(const struct gui_object *o)
 {
@@ -41,7 +28,7 @@ static struct gui_object **ordered_parts(const struct gui_object *o)
     for (i = 0; i < o->parts_len; i++)
         parts[i] = o->parts[i];
     if (o->parts_len && (gui_class(o->parts[0]->kind)->element || o->kind == GUI_MODEL))
-        qsort(parts, o->parts_len, sizeof(struct gui_object *), by_order);
+        qsort(parts, o->parts_len, sizeof(struct gui_object *), gui_by_order);
     return parts;
 }
 
@@ -213,7 +200,7 @@ static int by_name(const void *a, const void *b)
 {
     const struct numbered *one = a, *two = b;
 
-    return by_order(&one->screen, &two->screen);
+    return gui_by_order(&one->screen, &two->screen);
 }
 
 /* Screens by name. first: number of the module's first one over all modules. */

@@ -141,3 +141,29 @@ const char *gui_text(const struct gui_object *o, const char *argument)
 
     return slot ? slot->text : NULL;
 }
+
+bool gui_flag(const struct gui_object *o, const char *argument)
+{
+    const struct gui_slot *s = gui_slot(o, argument);
+
+    return s && s->set && s->flag;
+}
+
+const char *gui_member(const struct gui_object *o, const char *argument)
+{
+    const struct gui_slot *s = gui_slot(o, argument);
+
+    return s && s->set ? s->member : NULL;
+}
+
+int gui_by_order(const void *a, const void *b)
+{
+    const struct gui_object *one = *(struct gui_object *const *)a, *two = *(struct gui_object *const *)b;
+    const char *name = gui_text(one, "name"), *other = gui_text(two, "name");
+
+    if (one->ordered != two->ordered)
+        return one->ordered ? -1 : 1;
+    if (one->ordered && one->order != two->order)
+        return one->order < two->order ? -1 : 1;
+    return strcmp(name ? name : "", other ? other : "");
+}

@@ -142,8 +142,14 @@ void gui_set_bool(struct gui_object *o, const char *argument, bool v);
 void gui_set_member(struct gui_object *o, const char *argument, const char *member);
 void gui_set_screen(struct gui_object *o, const char *argument, size_t screen);
 
-/* Borrowed; NULL when it is not set. */
+/* Borrowed; NULL (false) when it is not set. */
 const char *gui_text(const struct gui_object *o, const char *argument);
+bool gui_flag(const struct gui_object *o, const char *argument);
+const char *gui_member(const struct gui_object *o, const char *argument);
 const struct gui_slot *gui_slot(const struct gui_object *o, const char *argument);
+
+/* For qsort() of struct gui_object *: the order in which elements and modules are written, those without one by name.
+ */
+int gui_by_order(const void *a, const void *b);
 
 #endif

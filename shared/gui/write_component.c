@@ -158,18 +158,6 @@ static struct value component(struct gui_json_writer *w, const struct gui_object
 /* ---- siblings -----------------------------------------------------------------------------------------------------
  */
 
-static int by_order(const void *a, const void *b)
-{
-    const struct gui_object *one = *(struct gui_object *const *)a, *two = *(struct gui_object *const *)b;
-    const char *name = gui_text(one, "name"), *other = gui_text(two, "name");
-
-    if (one->ordered != two->ordered)
-        return one->ordered ? -1 : 1;
-    if (one->ordered && one->order != two->order)
-        return one->order < two->order ? -1 : 1;
-    return strcmp(name ? name : "", other ? other : "");
-}
-
 static bool is_whole(double order)
 {
     return order == (double)(int64_t)order;
@@ -209,7 +197,7 @@ struct value gui_json_components(struct gui_json_writer *w, const struct gui_obj
     for (i = 0; parts && i < holder->parts_len; i++)
         parts[i] = holder->parts[i];
     if (parts)
-        qsort(parts, holder->parts_len, sizeof(struct gui_object *), by_order);
+        qsort(parts, holder->parts_len, sizeof(struct gui_object *), gui_by_order);
     for (i = 0; parts && i < holder->parts_len && !w->failed; i += n) {
         n = wrapped(parts + i, holder->parts_len - i);
         if (parts[i]->ordered && parts[i]->order > (double)list.len && parts[i]->order - (double)list.len <= GAP_MAX)

@@ -1,10 +1,11 @@
 #include "shared/gui/write_json.h"
 
-#include <stdlib.h>
 #include <math.h>
 #include <string.h>
 
 #include "shared/base/mem.h"
+#include "shared/gui/read.h"
+#include "shared/gui/reader.h"
 
 struct value gui_json_object(void)
 {
@@ -92,4 +93,35 @@ void gui_json_put_number(struct gui_json_writer *w, struct value *object, const 
 void gui_json_put_bool(struct gui_json_writer *w, struct value *object, const char *key, bool v)
 {
     gui_json_put(w, object, key, (struct value){ .kind = VALUE_BOOL, .boolean = v });
+}
+
+bool gui_json_has(const struct value *attributes, const char *const *keys)
+{
+    return gui_first(attributes, keys) != NULL;
+}
+
+struct value gui_json_textnode(struct gui_json_writer *w, const char *text)
+{
+    struct value node = gui_json_object();
+
+    gui_json_put_text(w, &node, "type", "textnode");
+    gui_json_put_text(w, &node, "content", text);
+    return node;
+}
+
+void gui_json_put_words(struct gui_json_writer *w, struct value *c, const char *text)
+{
+    struct value list = gui_json_array();
+
+    if (!text || !*text)
+        return;
+    gui_json_add(w, &list, gui_json_textnode(w, text));
+    gui_json_put(w, c, "components", list);
+}
+
+/* The text under key, unless it is empty. */
+void gui_json_put_said(struct gui_json_writer *w, struct value *to, const char *key, const char *text)
+{
+    if (text && *text)
+        gui_json_put_text(w, to, key, text);
 }

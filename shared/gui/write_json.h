@@ -31,7 +31,19 @@ struct value gui_json_style(struct gui_json_writer *w, const struct gui_styling 
 void gui_json_rules(struct gui_json_writer *w, const char *sheet, struct value *styles);
 /* write_parts.c: what the kinds have of their own, put into the component and its attributes. */
 void gui_json_fill(struct gui_json_writer *w, const struct gui_object *o, struct value *c, struct value *attributes);
+/* write_form.c and write_widget.c: the kinds that take more. */
+void gui_json_fill_input(struct gui_json_writer *w, const struct gui_object *o, struct value *c,
+                         struct value *attributes);
+void gui_json_fill_form(struct gui_json_writer *w, const struct gui_object *o, struct value *c,
+                        struct value *attributes);
+void gui_json_fill_widget(struct gui_json_writer *w, const struct gui_object *o, struct value *c,
+                          struct value *attributes);
+
+/* write_json.c. Text of a component, as the one child that holds it; and where it is a member. Both if not empty. */
 struct value gui_json_textnode(struct gui_json_writer *w, const char *text);
+void gui_json_put_words(struct gui_json_writer *w, struct value *c, const char *text);
+void gui_json_put_said(struct gui_json_writer *w, struct value *to, const char *key, const char *text);
+
 bool gui_json_has(const struct value *attributes, const char *const *keys); /* one says something */
 #define HAS(attributes, ...) gui_json_has((attributes), (const char *const[]){ __VA_ARGS__, NULL })
 

@@ -50,6 +50,23 @@ bool signin_hash_equal(const struct signin_hash *a, const struct signin_hash *b)
     return CRYPTO_memcmp(a->b, b->b, SIGNIN_HASH) == 0;
 }
 
+void signin_put_hash(struct buf *out, const struct signin_hash *hash)
+{
+    wire_put_bytes(out, hash->b, SIGNIN_HASH);
+}
+
+void signin_get_hash(struct wire_in *in, struct signin_hash *ret)
+{
+    size_t len;
+    const void *bytes = wire_get_bytes(in, SIGNIN_HASH, &len);
+
+    *ret = (struct signin_hash){ { 0 } };
+    if (in->bad || len != SIGNIN_HASH)
+        in->bad = true;
+    else
+        memcpy(ret->b, bytes, SIGNIN_HASH);
+}
+
 void signin_actor(const struct signin_hash *session, char out[RPC_ACTOR_MAX + 1])
 {
     char hex[2 * SIGNIN_HASH + 1];

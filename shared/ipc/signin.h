@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "shared/ipc/rpc.h"
+#include "shared/ipc/wire.h"
 
 #define SIGNIN_TEXT_LEN 43
 #define SIGNIN_HASH 32
@@ -27,6 +28,10 @@ bool signin_secret_valid(const char *text);
 /* 0, or -1: no such form, or the digest failed. */
 int signin_hash_of(const char *text, struct signin_hash *ret);
 bool signin_hash_equal(const struct signin_hash *a, const struct signin_hash *b); /* in constant time */
+
+/* On the wire it is one run of bytes. One of another length makes in bad, and *ret zero. */
+void signin_put_hash(struct buf *out, const struct signin_hash *hash);
+void signin_get_hash(struct wire_in *in, struct signin_hash *ret);
 
 /* "gh:<64 hex digits>" */
 void signin_actor(const struct signin_hash *session, char out[RPC_ACTOR_MAX + 1]);

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "shared/base/buf.h"
 #include "shared/base/mem.h"
 #include "shared/ipc/signin.h"
 
@@ -97,9 +98,33 @@ static void names_and_pictures_are_those_that_github_makes(void **state)
     assert_true(signin_login_valid(longest));
 }
 
+static void a_digest_passes_the_wire_and_no_other_length_does(void **state)
+{
+    struct signin_hash sent, got;
+    struct buf b;
+    struct wire_in in;
+
+    (void)state;
+    memset(&sent, 0xa5, sizeof(sent));
+    buf_init(&b, 1000);
+    signin_put_hash(&b, &sent);
+    wire_start(&in, b.data, b.len);
+    signin_get_hash(&in, &got);
+    assert_int_equal(wire_end(&in), 0);
+    assert_true(signin_hash_equal(&sent, &got));
+    buf_clear(&b);
+    wire_put_bytes(&b, sent.b, SIGNIN_HASH - 1);
+    wire_start(&in, b.data, b.len);
+    signin_get_hash(&in, &got);
+    assert_true(in.bad);
+    assert_true(signin_hash_equal(&got, &(struct signin_hash){ { 0 } }));
+    buf_release(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_digest_passes_the_wire_and_no_other_length_does),
         cmocka_unit_test(secrets_are_long_plain_and_never_the_same),
         cmocka_unit_test(what_has_not_their_form_is_none),
         cmocka_unit_test(an_actor_is_the_digest_of_its_session),
