@@ -13,10 +13,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import json
-import logging
 import os
-import resource
-import socket
 import sys
 import tempfile
 
@@ -32,9 +29,7 @@ from besser.utilities.web_modeling_editor.backend.services.converters.buml_to_js
     project_to_json,
 )
 
-
-def refuse(*_args, **_kwargs):
-    raise OSError("no network")
+from tests.support import forked
 
 
 def description(thing):
@@ -199,29 +194,9 @@ def answer(line):
         return {"error": type(error).__name__, "message": str(error)}
 
 
-def forked(line):
-    here, there = os.pipe()
-    child = os.fork()
-    if child == 0:
-        resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (64 << 20, 64 << 20))
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        text = json.dumps(answer(line), default=str)
-        with os.fdopen(there, "w", encoding="ascii") as stream:
-            stream.write(text)
-        os._exit(0)
-    os.close(there)
-    with os.fdopen(here, encoding="ascii") as stream:
-        text = stream.read()
-    os.waitpid(child, 0)
-    return text or json.dumps({"error": "Died", "message": "the child died"})
-
-
 def main():
-    logging.disable(logging.CRITICAL)
-    socket.socket.connect = socket.create_connection = socket.getaddrinfo = refuse
-    for line in sys.stdin:
-        print(forked(line), flush=True)
+    forked.cut_off()
+    forked.serve(answer, 60)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """Runs under build/reference: makes downloads with the reference as its generate-output endpoint does. One line of JSON
-in, {"request": JSON text, "out": directory}, one line out, each in a child as reference_worker.py says. The directory
+in, {"request": JSON text, "out": directory}, one line out, each in a child as tests/support/forked.py says. The directory
 gets what the archive holds."""
 
 from __future__ import annotations
@@ -8,16 +8,13 @@ import asyncio
 import importlib
 import io
 import json
-import logging
 import os
-import socket
-import sys
 import zipfile
 
 from deep_translator import GoogleTranslator
 from fastapi import HTTPException
 
-from tests.compiler import reference_worker
+from tests.support import forked
 
 BACKEND = "besser.utilities.web_modeling_editor.backend"
 importlib.import_module(f"{BACKEND}.services")  # first: the router alone is a circular import
@@ -46,12 +43,9 @@ def answer(line):
 
 
 def main():
-    logging.disable(logging.CRITICAL)
-    GoogleTranslator.translate = reference_worker.refuse
-    socket.socket.connect = socket.create_connection = socket.getaddrinfo = reference_worker.refuse
-    reference_worker.answer = answer
-    for line in sys.stdin:
-        print(reference_worker.forked(line), flush=True)
+    forked.cut_off()
+    GoogleTranslator.translate = forked.refuse
+    forked.serve(answer, 20)
 
 
 if __name__ == "__main__":

@@ -6,10 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import logging
 import os
-import resource
-import socket
 import sys
 import tempfile
 
@@ -20,6 +17,8 @@ from besser.BUML.metamodel.state_machine.state_machine import CustomCodeAction
 from besser.generators.agents.baf_generator import BAFGenerator, GenerationMode
 from besser.utilities.web_modeling_editor.backend.services.converters import process_agent_diagram
 from besser.utilities.web_modeling_editor.backend.services.validators import python_code_validator as lint
+
+from tests.support import forked
 
 WARM_UP = """{"title": "x", "model": {"elements": {"s": {"type": "AgentState", "name": "s", "actions": ["a"]}, "i":
     {"type": "StateInitialNode"}, "a": {"actionType": "GUIReplyAction", "guiId": "g"}, "g": {"type": "AgentGUI", "gui_id":
@@ -38,10 +37,6 @@ def compile_templates_once():
         return compiled[key]
 
     jinja2.Environment.compile = remembered
-
-
-def refuse(*_args, **_kwargs):
-    raise OSError("no network")
 
 
 def check_code(agent):
@@ -98,33 +93,14 @@ def answer(line):
         return {"error": type(error).__name__, "message": str(error)}
 
 
-def forked(line):
-    here, there = os.pipe()
-    child = os.fork()
-    if child == 0:
-        resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (64 << 20, 64 << 20))
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        with os.fdopen(there, "w", encoding="ascii") as stream:
-            json.dump(answer(line), stream)
-        os._exit(0)
-    os.close(there)
-    with os.fdopen(here, encoding="ascii") as stream:
-        text = stream.read()
-    os.waitpid(child, 0)
-    return text or json.dumps({"error": "Died", "message": "the child died"})
-
-
 def main():
-    logging.disable(logging.CRITICAL)
-    GoogleTranslator.translate = refuse
-    socket.socket.connect = socket.create_connection = socket.getaddrinfo = refuse
+    forked.cut_off()
+    GoogleTranslator.translate = forked.refuse
     compile_templates_once()
     with tempfile.TemporaryDirectory() as scratch:  # fills the memory of templates that the children inherit
         with contextlib.redirect_stdout(sys.stderr):
             generate(json.loads(WARM_UP), scratch)
-    for line in sys.stdin:
-        print(forked(line), flush=True)
+    forked.serve(answer, 20)
 
 
 if __name__ == "__main__":

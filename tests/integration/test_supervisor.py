@@ -29,12 +29,7 @@ def clean(request):
     """Tests that share the rig leave no session behind."""
     yield
     if "rig" in request.fixturenames:
-        shared = request.getfixturevalue("rig")
-        _, fields, _ = shared.ask(rig_module.LIST)
-        for _ in range(fields.number("I")):
-            session = fields.session()
-            shared.end(uuid.UUID(session["id"]), session["actor"])
-        wait_until(lambda: shared.health()["sessions"] == 0, what="no session is left")
+        rig_module.leave_no_session(request.getfixturevalue("rig"))
 
 
 def failure(rig, *args):

@@ -14,19 +14,14 @@
 #include "shared/base/io.h"
 #include "shared/base/mem.h"
 #include "shared/json/json.h"
+#include "tests/support/run_program.h"
 
 struct python_parser *test_parser(void)
 {
-    char path[4096];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    char path[PROGRAM_PATH];
     struct python_parser *p = NULL;
-    char *slash;
 
-    assert_true(n > 0);
-    path[n] = '\0';
-    slash = strrchr(path, '/');
-    assert_non_null(slash);
-    snprintf(slash, sizeof(path) - (size_t)(slash - path), "/../bin/agentsim-pyparse");
+    assert_int_equal(program_beside("agentsim-pyparse", path), 0);
     assert_int_equal(python_parser_new(path, &p, NULL), 0);
     return p;
 }

@@ -78,3 +78,14 @@ void assert_lacks(const char *text, const char *part)
     if (strstr(text, part))
         fail_msg("\"%s\" is in:\n%s", part, text);
 }
+
+void expect_rows(const struct gui_row *rows, size_t len)
+{
+    size_t i;
+
+    for (i = 0; i < len; i++) {
+        auto_free char *text = test_components_python(rows[i].component);
+
+        assert_has(text, rows[i].part);
+    }
+}

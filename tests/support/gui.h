@@ -14,6 +14,12 @@ struct value test_design(const char *design);
 char *test_gui_python(const char *design);
 char *test_components_python(const char *components);
 
+/* Python of components, and what has to stand in it. */
+struct gui_row {
+    const char *component, *part;
+};
+void expect_rows(const struct gui_row *rows, size_t len);
+
 void assert_has(const char *text, const char *part);
 void assert_lacks(const char *text, const char *part);
 

@@ -2,12 +2,28 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "shared/base/io.h"
 #include "shared/base/mem.h"
+
+int program_beside(const char *name, char out[PROGRAM_PATH])
+{
+    ssize_t n = readlink("/proc/self/exe", out, PROGRAM_PATH - 1);
+    char *slash;
+
+    if (n < 0)
+        return -1;
+    out[n] = '\0';
+    slash = strrchr(out, '/');
+    if (snprintf(slash, PROGRAM_PATH - (size_t)(slash - out), "/../bin/%s", name) >= PROGRAM_PATH - (slash - out))
+        return -1;
+    return access(out, X_OK);
+}
 
 static void child(char *const argv[], int sock)
 {

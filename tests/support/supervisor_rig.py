@@ -553,3 +553,12 @@ def rss_mib(rig):
     for line in open(f"/proc/{rig.process.pid}/status"):
         if line.startswith("VmRSS"):
             return int(line.split()[1]) / 1024
+
+
+def leave_no_session(rig):
+    """Ends what is left in a rig that tests share."""
+    _, fields, _ = rig.ask(LIST)
+    for _ in range(fields.number("I")):
+        session = fields.session()
+        rig.end(uuid.UUID(session["id"]), session["actor"])
+    wait_until(lambda: rig.health()["sessions"] == 0, what="no session is left")

@@ -18,18 +18,12 @@
 
 #define SCENARIO "tests/fixtures/conversations/talk_auto_chain.json"
 
-static char agentsim[4096];
+static char agentsim[PROGRAM_PATH];
 
 static int find_program(void **state)
 {
-    ssize_t n = readlink("/proc/self/exe", agentsim, sizeof(agentsim) - 64);
-
     (void)state;
-    if (n < 0)
-        return -1;
-    agentsim[n] = '\0';
-    (void)snprintf(strrchr(agentsim, '/'), 64, "/../bin/agentsim");
-    return access(agentsim, X_OK);
+    return program_beside("agentsim", agentsim);
 }
 
 /* Runs "agentsim WORD..."; its exit status, standard output and error in out. */

@@ -18,6 +18,7 @@
 #include "shared/json/json.h"
 #include "shared/python/parser.h"
 #include "tests/support/fake_service.h"
+#include "tests/support/run_program.h"
 
 #define HELLO \
     "{\"title\":\"Hello\",\"model\":{\"type\":\"AgentDiagram\",\"elements\":{" \
@@ -42,14 +43,10 @@ struct answer {
 /* The parser is built beside the test programs. */
 static void open_scene(struct scene *s, const struct fake_plan *plan)
 {
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    char self[PROGRAM_PATH];
     struct err err;
 
-    assert_true(n > 0);
-    self[n] = '\0';
-    *strrchr(self, '/') = '\0';
-    strncat(self, "/../bin", sizeof(self) - strlen(self) - 1);
+    assert_int_equal(program_beside("", self), 0);
     assert_int_equal(fake_service_start(&s->service, plan), 0);
     assert_int_equal(config_load_env(&s->config, &err), 0);
     assert_int_equal(config_set(&s->config, "runtime_dir", s->service.dir, &err), 0);

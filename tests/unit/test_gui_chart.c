@@ -10,24 +10,9 @@
 #include "shared/base/mem.h"
 #include "tests/support/gui.h"
 
-struct row {
-    const char *component, *part;
-};
-
-static void expect_all(const struct row *rows, size_t len)
-{
-    size_t i;
-
-    for (i = 0; i < len; i++) {
-        auto_free char *text = test_components_python(rows[i].component);
-
-        assert_has(text, rows[i].part);
-    }
-}
-
 static void options_have_the_editors_defaults(void **state)
 {
-    static const struct row rows[] = {
+    static const struct gui_row rows[] = {
         { "{'type': 'line-chart'}",
           "    title='Linechart',\n    line_width=2,\n    show_grid=True,\n    show_legend=True,\n    "
           "show_tooltip=True,\n"
@@ -62,12 +47,12 @@ static void options_have_the_editors_defaults(void **state)
     };
 
     (void)state;
-    expect_all(rows, ARRAY_LEN(rows));
+    expect_rows(rows, ARRAY_LEN(rows));
 }
 
 static void options_are_read_and_repaired(void **state)
 {
-    static const struct row rows[] = {
+    static const struct gui_row rows[] = {
         { "{'type': 'line-chart', 'attributes': {'line-width': ' +3 ', 'dot-size': 4.9, 'show-grid': 'FALSE',"
           " 'show-legend': 'yes', 'animate': 0, 'curve-type': ''}}",
           "line_width=3,\n    show_grid=False,\n    show_legend=False,\n    show_tooltip=True,\n    curve_type='',\n"
@@ -91,12 +76,12 @@ static void options_are_read_and_repaired(void **state)
     };
 
     (void)state;
-    expect_all(rows, ARRAY_LEN(rows));
+    expect_rows(rows, ARRAY_LEN(rows));
 }
 
 static void a_colour_is_also_the_styling_of_its_kind(void **state)
 {
-    static const struct row rows[] = {
+    static const struct gui_row rows[] = {
         { "{'type': 'line-chart', 'attributes': {'chart-color': '#1'}}", "primary_color='#1'," },
         { "{'type': 'line-chart', 'attributes': {'chart-color': '#1'}}", "Color(line_color='#1'" },
         { "{'type': 'bar-chart', 'attributes': {'color': 'red'}}", "bar_color='red'" },
@@ -105,12 +90,12 @@ static void a_colour_is_also_the_styling_of_its_kind(void **state)
     };
 
     (void)state;
-    expect_all(rows, ARRAY_LEN(rows));
+    expect_rows(rows, ARRAY_LEN(rows));
 }
 
 static void series_come_as_list_or_as_json(void **state)
 {
-    static const struct row rows[] = {
+    static const struct gui_row rows[] = {
         { "{'type': 'line-chart', 'attributes': {'series': [{'name': 'A b-c', 'color': 'red'}]}}",
           "series=[Series(name='A_b_c', label='A b-c', data_binding=None, styling=Styling(color=Color(background_color="
           "'red', line_color='red', color_palette='default', primary_color='red')))]," },
@@ -125,7 +110,7 @@ static void series_come_as_list_or_as_json(void **state)
     size_t i;
 
     (void)state;
-    expect_all(rows, ARRAY_LEN(rows));
+    expect_rows(rows, ARRAY_LEN(rows));
     for (i = 0; i < ARRAY_LEN(none); i++) {
         auto_free char *text = test_components_python(none[i]);
 
@@ -135,7 +120,7 @@ static void series_come_as_list_or_as_json(void **state)
 
 static void only_computed_columns_and_plain_layers_are_kept(void **state)
 {
-    static const struct row rows[] = {
+    static const struct gui_row rows[] = {
         { "{'type': 'table', 'attributes': {'columns': [{'columnType': 'field', 'field': 'x'}, {'columnType':"
           " 'Expression', 'label': 'L', 'expression': 'a+b'}, {'columnType': 'expression'}, 5]}}",
           "columns=[ExpressionColumn(label='L', expression='a+b')]," },
@@ -145,7 +130,7 @@ static void only_computed_columns_and_plain_layers_are_kept(void **state)
     };
 
     (void)state;
-    expect_all(rows, ARRAY_LEN(rows));
+    expect_rows(rows, ARRAY_LEN(rows));
 }
 
 int main(void)

@@ -10,24 +10,9 @@
 #include "shared/base/mem.h"
 #include "tests/support/gui.h"
 
-struct row {
-    const char *component, *part;
-};
-
-static void expect_all(const struct row *rows, size_t len)
-{
-    size_t i;
-
-    for (i = 0; i < len; i++) {
-        auto_free char *text = test_components_python(rows[i].component);
-
-        assert_has(text, rows[i].part);
-    }
-}
-
 static void the_type_is_the_palettes_else_htmls(void **state)
 {
-    static const struct row rows[] = {
+    static const struct gui_row rows[] = {
         { "{'type': 'input', 'attributes': {'data-gui-type': 'OTP', 'type': 'email'}}", "InputFieldType.OTP," },
         { "{'type': 'input', 'data-gui-type': 'Slider'}", "InputFieldType.Slider," },
         { "{'type': 'input', 'attributes': {'data-gui-type': 'email'}}", "InputFieldType.Email," },
@@ -43,12 +28,12 @@ static void the_type_is_the_palettes_else_htmls(void **state)
     };
 
     (void)state;
-    expect_all(rows, ARRAY_LEN(rows));
+    expect_rows(rows, ARRAY_LEN(rows));
 }
 
 static void limits_become_numbers_and_rules(void **state)
 {
-    static const struct row rows[] = {
+    static const struct gui_row rows[] = {
         { "{'type': 'input', 'attributes': {'min': '1', 'data-min': ' 2.5 ', 'max': 9, 'step': '0.5'}}",
           "min_value=2.5,\n    max_value=9.0,\n    step=0.5,\n    validationRules='min: 2.5 ,max:9'," },
         { "{'type': 'input', 'input-min': -3}", "min_value=-3.0,\n    validationRules='min:-3'," },
@@ -64,7 +49,7 @@ static void limits_become_numbers_and_rules(void **state)
                                "0, 'maxlength': '1e300', 'minlength': {}}}");
 
     (void)state;
-    expect_all(rows, ARRAY_LEN(rows));
+    expect_rows(rows, ARRAY_LEN(rows));
     assert_lacks(none, "_value");
     assert_lacks(none, "step=");
     assert_lacks(none, "validationRules");
@@ -72,7 +57,7 @@ static void limits_become_numbers_and_rules(void **state)
 
 static void required_is_said_or_simply_there(void **state)
 {
-    static const struct row yes[] = {
+    static const struct gui_row yes[] = {
         { "{'type': 'input', 'attributes': {'required': ''}, 'required': true}", "required=True" },
         { "{'type': 'input', 'attributes': {'required': 'required'}}", "required=True" },
         { "{'type': 'input', 'attributes': {'data-required': 'YES'}}", "validationRules='required'" },
@@ -84,7 +69,7 @@ static void required_is_said_or_simply_there(void **state)
     size_t i;
 
     (void)state;
-    expect_all(yes, ARRAY_LEN(yes));
+    expect_rows(yes, ARRAY_LEN(yes));
     for (i = 0; i < ARRAY_LEN(no); i++) {
         auto_free char *text = test_components_python(no[i]);
 
@@ -94,7 +79,7 @@ static void required_is_said_or_simply_there(void **state)
 
 static void the_rest_is_read_as_written(void **state)
 {
-    static const struct row rows[] = {
+    static const struct gui_row rows[] = {
         { "{'type': 'input', 'input-label': 'L', 'placeholder': 'P'}", "label='L',\n    placeholder='P'," },
         { "{'type': 'input', 'attributes': {'data-label': 'L2', 'data-placeholder': 'P2'}, 'placeholder': 'P'}",
           "label='L2',\n    placeholder='P2'," },
@@ -107,12 +92,12 @@ static void the_rest_is_read_as_written(void **state)
     };
 
     (void)state;
-    expect_all(rows, ARRAY_LEN(rows));
+    expect_rows(rows, ARRAY_LEN(rows));
 }
 
 static void options_may_be_drawn_as_parts(void **state)
 {
-    static const struct row rows[] = {
+    static const struct gui_row rows[] = {
         { "{'type': 'enhanced-select', 'tagName': 'select', 'components': [{'tagName': 'option', 'attributes': "
           "{'value':"
           " ''}, 'content': 'Choose, please'}, {'tagName': 'option', 'attributes': {'value': 'o1'}, 'components':"
@@ -129,7 +114,7 @@ static void options_may_be_drawn_as_parts(void **state)
     };
 
     (void)state;
-    expect_all(rows, ARRAY_LEN(rows));
+    expect_rows(rows, ARRAY_LEN(rows));
 }
 
 static void a_form_has_its_inputs_in_order(void **state)
@@ -174,7 +159,7 @@ static void labels_belong_to_the_input_they_name_or_the_next(void **state)
 
 static void the_submit_text_is_said_or_the_buttons(void **state)
 {
-    static const struct row rows[] = {
+    static const struct gui_row rows[] = {
         { "{'tagName': 'form', 'attributes': {'data-submit-label': 'S'}, 'components': [{'type': 'button'}]}",
           "submit_label='S'" },
         { "{'tagName': 'form', 'components': [{'type': 'button', 'content': 'B', 'attributes': {'type': 'button'}}]}",
@@ -183,7 +168,7 @@ static void the_submit_text_is_said_or_the_buttons(void **state)
     auto_free char *none = test_components_python("{'tagName': 'form'}");
 
     (void)state;
-    expect_all(rows, ARRAY_LEN(rows));
+    expect_rows(rows, ARRAY_LEN(rows));
     assert_lacks(none, "submit_label");
     assert_has(none, "inputFields=set()");
 }

@@ -4,7 +4,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -12,21 +11,14 @@
 #include "shared/base/mem.h"
 #include "shared/base/str.h"
 #include "shared/python/parser.h"
+#include "tests/support/run_program.h"
 
-static char program[4096];
+static char program[PROGRAM_PATH];
 
 static int find_program(void **state)
 {
-    ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 64);
-    char *slash;
-
     (void)state;
-    if (n < 0)
-        return -1;
-    program[n] = '\0';
-    slash = strrchr(program, '/');
-    memcpy(slash, "/../bin/agentsim-pyparse", sizeof("/../bin/agentsim-pyparse"));
-    return access(program, X_OK);
+    return program_beside("agentsim-pyparse", program);
 }
 
 static int start(void **state)
