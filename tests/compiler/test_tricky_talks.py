@@ -14,7 +14,8 @@ import pytest
 
 from tests.compiler import harness
 from tests.compiler.talks import file_frame, gui_frame, say
-from tests.support.draw import Diagram, action, code, llm, rag, rag_reply, skill, text, tool, workspace
+from tests.support.draw import (
+    Diagram, action, code, llm, llm_reply, rag, rag_reply, skill, sql, text, tool, workspace)
 
 
 class State(str):
@@ -456,6 +457,158 @@ def test_tools_that_are_called_like_states_and_other_things(name, talk, model):
     heard = answers(talk(d, f'[[tool {name} {{"word": "abc"}}]]', f'[[tool {name} {{"word": "xy"}}]] and on'))
     assert heard == [["hub"], ["LLM: cba"], ["LLM: yx"]]
 
+
+# ---- conditions and comparisons ----------------------------------------------------------------------------------------
+def test_conditions_without_an_event_wait_for_their_moment(talk):
+    d = Diagram("Moment")
+    hub = d.state("hub", fallback=[text("not yet")])
+    d.on(hub, d.state("both", text("both")), "None", "def a(session):\n    return bool(session.get('a'))\n",
+         "def b(session, params: dict):\n    return params == {} and bool(session.get('b'))\n")
+    d.on(hub, d.state("never"), "None", "def broken(session):\n    return session.event.message.upper()['x']\n")
+    assert words(talk(d, variables(a=1), WAKE, "x", variables(b=1), WAKE)) == [[], [], [], [], [], ["both"]]
+
+
+@pytest.mark.parametrize("value,target,fits", (
+    (5, 5, "<= == >="), (4, 5, "< <= !="), (6, 5.5, "> >= !="), ("b", "a", "> >= !="), ("5", 5, "<= == >="), (True, True, "<= == >="),
+    ("true", True, "<= == >="), (None, 5, ""), (None, None, ""), ([1], [1], "<= == >="), ("10", "9", "< <= !="), (10, "9", "< <= !="),
+    ("", "", "<= == >="), ({"a": 1}, "x", "> >= !=")))
+def test_comparisons_of_every_operator(value, target, fits, talk):
+    d = Diagram("Compares")
+    hub = d.state("hub")
+    signs = ("<", "<=", "==", ">=", ">", "!=")
+    for sign in signs:
+        there = d.state(f"is{signs.index(sign)}", text(sign))
+        pick = {"variable": "asked", "operator": "==", "targetValue": sign}
+        at = d.state(f"at{signs.index(sign)}")
+        d.go(hub, at, "when_variable_operation_matched", conditionValue=pick)
+        d.go(at, there, "when_variable_operation_matched", conditionValue={"variable": "v", "operator": sign, "targetValue": target})
+    steps = [{**step, "user": sign} for sign in signs for step in (variables(v=value, asked=sign), WAKE)]
+    heard = words(talk(d, *steps))[2::2]
+    assert {sign for sign, said in zip(signs, heard) if said == [sign]} == set(fits.split())
+
+
+# ---- what a model says -------------------------------------------------------------------------------------------------
+def test_an_answer_that_is_kept_decides_where_to_go(talk, model):
+    d = Diagram("Decides", llm("fast", base_url=model.url))
+    hub = d.state("hub", text("?"), fallback=[text("never")])
+    ask = d.state("ask", llm_reply(store="mood", send=False))
+    yes, no = d.state("yes", text("yes: {mood}", fill=True)), d.state("no", text("no: {mood}", fill=True))
+    d.go(hub, ask, "when_no_intent_matched")
+    d.go(ask, yes, "when_variable_operation_matched", conditionValue={"variable": "mood", "operator": "==", "targetValue": "good"})
+    d.go(ask, no)
+    assert words(talk(d, "[[say good]]", RESET, "[[say {mood}]]")) == [["?"], ["yes: good"], ["?"], ["no: {mood}"]]
+
+
+@pytest.mark.parametrize("threshold,answer", ((0.4, "hours"), (0.9, "?")))
+def test_an_intent_is_as_sure_as_the_settings_want(threshold, answer, talk, model):
+    d = Diagram("Sure", llm("fast", base_url=model.url))
+    hours = d.intent("hours", "when are you open")
+    hub = d.state("hub", fallback=[text("?")])
+    d.go(hub, d.state("told", text("hours")), "when_intent_matched", intentName=hours)
+    assert words(talk(d, "when open", configYaml=f"nlp:\n  intent_threshold: {threshold}\n")) == [[], [answer]]
+
+
+def test_a_fallback_may_ask_a_model(talk, model):
+    d = Diagram("Asks", llm("fast", base_url=model.url))
+    hub = d.state("hub", fallback=[text("hm, {user_message}", fill=True), llm_reply("For {name}.", fill=True, store="said"),
+                                   text("<{said}>", fill=True)])
+    d.on(hub, hub, "ReceiveFileEvent")
+    assert words(talk(d, variables(name="Ada"), "[[system]]")) == [[], [], ["hm, [[system]]", "For Ada.", "<For Ada.>"]]
+
+
+def test_a_prompt_of_a_store_may_name_variables(talk, model):
+    d = Diagram("Prompted", llm("fast", base_url=model.url),
+                rag("pumps", embedding_provider="ollama", embedding_base_url=model.url.removesuffix("/v1")))
+    d.state("hub", code("session.set('tone', 'kindly')\npumps.add_text('The valve is red.', {'source': 'x'})"),
+            rag_reply("pumps", prompt="{tone}, what is red?", **{"promptUseSessionVars": True}),
+            {**rag_reply("pumps"), "prompt": "Answer {tone}.", "promptUseSessionVars": True},
+            {**rag_reply("pumps"), "prompt": "Answer {tone}."})
+    said = [message["answer"] for _, message in talk(d)[0][1:]]
+    assert "kindly, what is red?" in said[0] and "Answer kindly." in said[1] and "Answer {tone}." in said[2]
+    assert all("The valve is red." in answer for answer in said)
+
+
+# ---- reasoning ---------------------------------------------------------------------------------------------------------
+def test_a_reasoning_state_asks_its_own_model_and_is_left_like_any_other(talk, model):
+    d = Diagram("Thinks", llm("first", base_url=model.url), llm("deep", base_url=model.url + "/../nowhere"),
+                llm("own", base_url=model.url))
+    think = d.reasoning("think", llm_name="own", stream_steps=False, enable_task_planning=False)
+    d.go(think, d.state("left", text("left")), "when_variable_operation_matched",
+         conditionValue={"variable": "done", "operator": "==", "targetValue": True})
+    d.go(think, d.state("by_file", text("file")), "when_file_received")
+    d.go(think, think, "when_no_intent_matched")
+    heard = answers(talk(d, "[[say fine]]", variables(done=True), WAKE, RESET, {"send": file_frame("a/b")}))
+    assert heard[1:] == [["fine"], [], ["left"], heard[0], ["file"]] and len(heard[0]) == 1
+
+
+def test_reasoning_goes_on_by_itself_to_the_next_state(talk, model):
+    d = Diagram("Passes", llm("fast", base_url=model.url))
+    hub, think = d.state("hub", text("hub")), d.reasoning("think", stream_steps=False)
+    d.go(hub, think, "when_no_intent_matched")
+    d.go(think, d.state("after", text("after {user_message}", fill=True)))
+    assert answers(talk(d, "[[say thought]]")) == [["hub"], ["thought", "after [[say thought]]"]]
+
+
+# ---- databases, forms, voices ------------------------------------------------------------------------------------------
+def test_each_database_is_asked_by_its_name(talk):
+    yaml = "db:\n  sql:\n" + "".join(f"    - {name}:\n        dialect: sqlite\n        database: {name}.db\n" for name in ("db1", "it_s"))
+    custom = {"dbSelectionType": "custom", "dbCustomName": "it_s"}
+    d = Diagram("Two")
+    d.state("hub", *[sql(query, send=False, **where) for where in ({}, custom) for query in ("CREATE TABLE t (x text)",)],
+            sql("INSERT INTO t VALUES ('other; -- {user_message} \\')", send=False, **custom), sql("SELECT count(*) FROM t"),
+            sql("SELECT x FROM t", store="x", **custom), sql("SELECT count(*) FROM t", dbSelectionType="custom", dbCustomName=" "),
+            text("({x})", fill=True))
+    assert words(talk(d, configYaml=yaml)) == [["0", "other; -- {user_message} \\", "0", "(other; -- {user_message} \\)"]]
+
+
+def test_what_a_form_was_filled_with_is_remembered_if_it_persists(talk):
+    d = Diagram("Remembers")
+    for gui, persist in (("kept", True), ("gone", False)):
+        d.add({"type": "AgentGUI", "name": gui, "gui_id": gui, "persist": persist, "is_form": True, "width": "300px"})
+    hub = d.state("hub", action("GUIReplyAction", guiId="kept"), action("GUIReplyAction", guiId="gone"))
+    show = d.state("show", code("for gui in ('kept', 'gone'):\n    session.reply(json.dumps(session.gui_inputs.get(gui)))"))
+    d.go(hub, show, "when_form_submitted")
+    d.go(show, show, "when_form_submitted")
+    steps = [{"send": gui_frame("kept", "onChange", name="days", value="2")}, {"send": gui_frame("gone", "onChange", name="a", value=1)},
+             {"send": gui_frame("kept", "onSubmit", value={"name": "Ada"})}, {"send": gui_frame("gone", "onSubmit", value={"a": 2})}]
+    conversation = words(talk(d, *steps))
+    assert [kind for kind, _ in conversation[0]] == ["gui", "gui"] and json.loads(conversation[0][0][1])["width"] == "300px"
+    assert conversation[1:3] == [[], []]
+    assert [json.loads(said) for said in conversation[3]] == [{"days": "2", "name": "Ada"}, None]
+    assert [json.loads(said) for said in conversation[4]] == [{"days": "2", "name": "Ada"}, None]
+
+
+def test_a_voice_without_ears_is_heard_as_a_message_that_says_so(talk):
+    d = Diagram("Deaf")
+    hub = d.state("hub")
+    d.go(hub, d.state("heard", text("{user_message}", fill=True)), "when_no_intent_matched")
+    voice = {"send": {"action": "user_voice", "message": base64.b64encode(b"RIFF").decode()}}
+    assert words(talk(d, voice))[1][-1] == "Error transcribing audio message"
+
+
+def test_code_reads_the_object_that_was_sent(talk):
+    d = Diagram("Objects")
+    hub = d.state("hub")
+    d.on(hub, d.state("got", code("session.reply(json.dumps(session.event.json, ensure_ascii=False))"), text("<{user_message}>", fill=True)),
+         "ReceiveJSONEvent")
+    sent = {"message": "é", "n": [1, None], "deep": {"a": True}}
+    heard = words(talk(d, json.dumps(sent), RESET, {"send": {"action": "user_message", "message": sent}}, RESET, '{"n": 1}'))
+    assert json.loads(heard[1][0]) == json.loads(heard[3][0]) == sent and heard[1][1] == heard[3][1]
+    assert json.loads(heard[5][0]) == {"n": 1}
+
+
+def test_a_model_of_a_download_is_told_whom_it_talks_to(talk, model):
+    base, kids = Diagram("Hub", llm("fast", base_url=model.url)), Diagram("Hub")
+    hub = base.state("hub", text("hello"))
+    base.go(hub, hub, "when_no_intent_matched")
+    small = kids.state("hub", text("hi!"))
+    asked = kids.state("asked", llm_reply(prompt="[[system]]"))
+    kids.go(small, asked, "when_no_intent_matched")
+    mapping = [{"name": "kids", "user_profile": {"age": 8, "likes": "bïkes"}, "configuration": {"agentStyle": "playful", "adaptContentToUserProfile": True},
+                "agent_model": kids.request()["model"]}]
+    config = {"personalizationMapping": mapping}
+    heard = words(talk(base, variables(user_profile="kids"), WAKE, "x", download=True, config=config))
+    assert heard[2] == ["hi!"] and all(word in heard[3][0] for word in ("playful", "bïkes")), heard
 
 # ---- settings ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("config", (
