@@ -1,0 +1,72 @@
+"""What the documents name is there: files, settings, goals, commands, close codes, decisions."""
+import re
+import subprocess
+
+import pytest
+
+from tests.support.stack import BUILD, ROOT
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# Made by whoever runs the service, so not in the tree.
+NOT_OURS = {"docker/.env", "nginx/local"}
+
+
+def names(page):
+    return str(page.relative_to(ROOT))
+
+
+@pytest.fixture(scope="module")
+def settings():
+    done = subprocess.run([BUILD / "bin" / "agentsim", "config"], capture_output=True, encoding="utf-8", check=True, env={})
+    return {line.split()[0] for line in done.stdout.splitlines()}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names)
+def test_links_paths_and_settings_exist(page, settings):
+    text = page.read_text()
+    for link in re.findall(r"\]\(([^)#]+)", text):
+        assert re.match(r"https?:", link) or (page.parent / link).exists(), link
+    for path in set(re.findall(r"`((?:shared|fcgi|supervisor|nginx|docker|tests|docs)/[\w./-]+)`", text)) - NOT_OURS:
+        assert (ROOT / path).exists(), path
+    for name in set(re.findall(r"AGENT_SIMULATOR_\w*[A-Z]", text)):
+        assert name in settings or any(other.startswith(name + "_") for other in settings), name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names)
+def test_goals_and_commands_exist(page):
+    goals = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.M))
+    printed = subprocess.run([BUILD / "bin" / "agentsim", "--help"], capture_output=True, encoding="utf-8", check=True).stdout
+    commands = set(re.findall(r"^  ([a-z]+)  ", printed, re.M))
+    text = page.read_text()
+    written = re.findall(r"`([^`\n]+)`", text) + re.findall(r"^ {4,}(.*)$", text, re.M)
+    for line in written:
+        for goal in re.findall(r"(?:^|[ =])make ([a-z][a-z-]*)", line):
+            assert goal in goals, line
+        for command in re.findall(r"^(?:\$ )?agentsim ([a-z]+)", line):
+            assert command in commands, line
+
+
+def test_close_codes_are_those_of_the_relay():
+    ours = re.findall(r"CLOSE_\w+ = (\d{4})", (ROOT / "supervisor" / "relay" / "browser.h").read_text())
+    told = re.findall(r"^\| (\d{4}) \|", (ROOT / "docs" / "http-api.md").read_text(), re.M)
+    assert sorted(told) == sorted(ours)
+
+
+def test_every_decision_has_a_number_of_its_own():
+    files = sorted((ROOT / "docs" / "adr").glob("*.md"))
+    numbers = [int(file.name[:4]) for file in files]
+    assert len(set(numbers)) == len(numbers)
+    for number, file in zip(numbers, files):
+        assert file.read_text().startswith(f"# {number}. "), file.name
+
+
+def test_the_page_of_settings_is_the_one_that_is_printed():
+    done = subprocess.run([BUILD / "bin" / "agentsim", "config", "--markdown"], capture_output=True, encoding="utf-8", check=True)
+    assert (ROOT / "docs" / "configuration.md").read_text() == done.stdout
+
+
+def test_the_status_table_is_that_of_the_help():
+    printed = subprocess.run([BUILD / "bin" / "agentsim", "--help"], capture_output=True, encoding="utf-8", check=True).stdout
+    helped = dict(re.findall(r"^  (\d)  (.*(?:\n     .*)*)", printed, re.M))
+    told = dict(re.findall(r"^\| (\d) \| (.*) \|$", (ROOT / "docs" / "operations.md").read_text(), re.M))
+    assert {status: " ".join(text.split()) for status, text in helped.items()} == told
