@@ -322,7 +322,7 @@ static int add_sentence(struct reader *r, struct intent *n, const struct element
     struct {
         char *text;
     } one = { NULL };
-    static const struct field_row row = { "name", NULL, FIELD_TEXT, 0, NULL, 0 };
+    static const struct field_row row = { "name", NULL, FIELD_CLEAN, 0, NULL, 0 };
     int rc = reader_fields(r, body, "Training sentence", &one, &row, 1);
 
     if (rc == 0 && one.text) {

@@ -26,10 +26,10 @@ static const cJSON *given(const struct arc *a, const cJSON *block, const char *k
     return first_given(json_get(block, key), json_get(a->node, key));
 }
 
-/* A text in a key of its own, else in the payload: the arc's, where old diagrams have it, before the block's. */
+/* A text in a key of its own, in old diagrams in the arc's conditionValue. */
 static const cJSON *said(const struct arc *a, const char *key)
 {
-    return first_given(given(a, a->predefined, key), first_given(json_get(a->node, "conditionValue"), a->payload));
+    return first_given(given(a, a->predefined, key), json_get(a->node, "conditionValue"));
 }
 
 static const char *state_name(const struct arc *a)

@@ -188,26 +188,28 @@ void gui_modules_free(const struct model *m, char **modules)
     mem_free(modules);
 }
 
-/* The GUI ids that replies name. */
-static int collect_used(const struct model *m, struct map *ret)
+/* The first reply that shows each GUI, NULL for GUIs that none shows; by the GUI's index. The caller frees *ret. */
+static int find_replies(const struct model *m, const struct action ***ret)
 {
+    const struct action **replies = mem_zalloc(m->guis_len, sizeof(*replies));
     size_t i, j, k;
 
-    for (i = 0; i < m->states_len; i++) {
+    for (i = 0; replies && i < m->states_len; i++) {
         const struct action_list *lists[] = { &m->states[i].body, &m->states[i].fallback };
 
         for (j = 0; j < ARRAY_LEN(lists); j++)
             for (k = 0; k < lists[j]->len; k++) {
                 const struct action *a = &lists[j]->items[k];
 
-                if (a->kind == ACTION_GUI && a->text && map_put(ret, a->text, strlen(a->text), 0, NULL) < 0)
-                    return -1;
+                if (a->kind == ACTION_GUI && a->gui != MODEL_NONE && !replies[a->gui])
+                    replies[a->gui] = a;
             }
     }
-    return 0;
+    *ret = replies;
+    return replies ? 0 : -1;
 }
 
-static int name_modules(const struct model *m, const struct map *used, struct names *names, char **modules,
+static int name_modules(const struct model *m, const struct action *const *replies, struct names *names, char **modules,
                         struct err *err)
 {
     size_t i;
@@ -215,11 +217,11 @@ static int name_modules(const struct model *m, const struct map *used, struct na
     if (names_reserve(names, "__init__", err) < 0)
         return -1;
     for (i = 0; i < m->guis_len; i++) {
-        const char *id = m->guis[i].gui_id, *name;
+        const char *name;
 
-        if (map_get(used, id, strlen(id)) == MAP_NONE)
+        if (!replies[i])
             continue;
-        name = names_make(names, id, err);
+        name = names_make(names, m->guis[i].gui_id, err);
         if (!name)
             return -1;
         modules[i] = mem_strdup(name);
@@ -232,16 +234,14 @@ static int name_modules(const struct model *m, const struct map *used, struct na
 int gui_modules(const struct model *m, char ***ret, struct err *err)
 {
     char **modules = mem_zalloc(m->guis_len, sizeof(*modules));
+    auto_free const struct action **replies = NULL;
     struct names names;
-    struct map used;
     int result;
 
     if (!modules)
         return err_nomem(err);
     names_init(&names);
-    map_init(&used);
-    result = collect_used(m, &used) < 0 ? err_nomem(err) : name_modules(m, &used, &names, modules, err);
-    map_release(&used);
+    result = find_replies(m, &replies) < 0 ? err_nomem(err) : name_modules(m, replies, &names, modules, err);
     names_release(&names);
     if (result < 0) {
         gui_modules_free(m, modules);
@@ -251,13 +251,13 @@ int gui_modules(const struct model *m, char ***ret, struct err *err)
     return 0;
 }
 
-static int add_gui(const struct gui *g, const char *module, struct bundle *b, struct err *err)
+static int add_gui(const struct gui *g, const char *width, const char *module, struct bundle *b, struct err *err)
 {
     auto_free char *text = NULL;
     auto_buf struct buf path;
 
     buf_init(&path, 1000);
-    if (gui_module_text(g, &text, err) < 0)
+    if (gui_module_text(g, width, &text, err) < 0)
         return -1;
     if (buf_add_fmt(&path, "guis/%s.py", module) < 0)
         return err_nomem(err);
@@ -266,11 +266,14 @@ static int add_gui(const struct gui *g, const char *module, struct bundle *b, st
 
 static int add_guis(const struct model *m, struct bundle *b, struct err *err)
 {
+    auto_free const struct action **replies = NULL;
     char **modules = NULL;
     bool any = false;
     size_t i;
     int result = 0;
 
+    if (find_replies(m, &replies) < 0)
+        return err_nomem(err);
     if (gui_modules(m, &modules, err) < 0)
         return -1;
     for (i = 0; i < m->guis_len && result == 0; i++) {
@@ -280,7 +283,7 @@ static int add_guis(const struct model *m, struct bundle *b, struct err *err)
             result = bundle_add(b, "guis/__init__.py", "", 0, err);
         any = true;
         if (result == 0)
-            result = add_gui(&m->guis[i], modules[i], b, err);
+            result = add_gui(&m->guis[i], replies[i]->width, modules[i], b, err);
     }
     gui_modules_free(m, modules);
     return result;

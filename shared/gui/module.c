@@ -19,20 +19,22 @@ static int add_statements(const struct gui *g, unsigned indent, struct buf *out,
     return rc < 0 && err && err->kind == ERR_BAD_REQUEST ? err_wrap(err, "GUI \"%s\"", SHOWN(g->gui_id)) : rc;
 }
 
-static void add_settings(const struct gui *g, struct buf *out)
+static void add_settings(const struct gui *g, const char *width, struct buf *out)
 {
+    if (g->width && *g->width)
+        width = g->width;
     buf_add_str(out, "gui = AgentGUI(model=gui_model, gui_id=");
     py_str(out, g->gui_id);
     buf_add_str(out, ", persist=");
     py_bool(out, g->persist);
-    if (g->width && *g->width) {
+    if (width && *width) {
         buf_add_str(out, ", width=");
-        py_str(out, g->width);
+        py_str(out, width);
     }
     buf_add_str(out, ")\n");
 }
 
-int gui_module_text(const struct gui *g, char **ret, struct err *err)
+int gui_module_text(const struct gui *g, const char *width, char **ret, struct err *err)
 {
     auto_buf struct buf text;
     char *made;
@@ -46,7 +48,7 @@ int gui_module_text(const struct gui *g, char **ret, struct err *err)
     if (add_statements(g, 0, &text, err) < 0)
         return -1;
     buf_add_char(&text, '\n');
-    add_settings(g, &text);
+    add_settings(g, width, &text);
     made = buf_steal(&text, NULL);
     if (!made)
         return err_nomem(err);

@@ -330,9 +330,10 @@ static void intents_take_sentences_from_either_list(void **state)
 
     (void)state;
     read_parts("",
-               ",'n':{'type':'AgentIntent','name':'a','bodies':['x','ghost',5,'y','z']},"
+               ",'n':{'type':'AgentIntent','name':'a','bodies':['x','ghost',5,'y','e','z']},"
                "'m':{'type':'AgentIntent','name':'b','bodies':[],'ownedElements':['x'],"
-               "'intent_description':'d'},'x':{'name':'h\\u0001i'},'y':{'name':''},'z':{'name':' '}",
+               "'intent_description':'d'},'x':{'name':'h\\u0001i'},'y':{'name':''},'z':{'name':' '},"
+               "'e':{'name':[]}",
                "", NULL, &r);
     assert_int_equal(r.rc, 0);
     assert_int_equal(r.model.intents[0].sentences.len, 2);

@@ -16,7 +16,7 @@ static char *module_of(struct gui g)
     struct err err = { 0 };
     char *text = NULL;
 
-    if (gui_module_text(&g, &text, &err) < 0)
+    if (gui_module_text(&g, NULL, &text, &err) < 0)
         fail_msg("%s", err.msg);
     return text;
 }
@@ -84,7 +84,7 @@ static void a_refused_design_names_its_gui(void **state)
         buf_add_str(&design, i ? ",1" : "1");
     buf_add_str(&design, "]}}]}]}");
     g.design = test_design(design.data);
-    assert_int_equal(gui_module_text(&g, &text, &err), -1);
+    assert_int_equal(gui_module_text(&g, NULL, &text, &err), -1);
     assert_int_equal(err.kind, ERR_BAD_REQUEST);
     assert_has(err.msg, "sign");
     assert_null(strchr(err.msg, '\n'));
@@ -104,7 +104,7 @@ static void memory_may_run_out_anywhere(void **state)
         char *text = NULL;
 
         buf_init(&builder, 10000);
-        assert_true(gui_module_text(&g, &text, &err) == 0 || !text);
+        assert_true(gui_module_text(&g, NULL, &text, &err) == 0 || !text);
         if (gui_builder_text(&g, "f", &builder, &err) < 0)
             assert_int_equal(err.kind, ERR_INTERNAL);
         else

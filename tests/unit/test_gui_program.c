@@ -49,6 +49,28 @@ static void each_gui_that_is_replied_has_a_module_of_its_own(void **state)
     bundle_release(&b);
 }
 
+static void a_gui_without_width_takes_that_of_its_first_reply(void **state)
+{
+    static const struct {
+        const char *elements, *said;
+    } rows[] = {
+        { REPLY("a", "g' ,'width':'9px") REPLY("b", "g' ,'width':'1px") GUI("g1", "g", ""), "width='9px')" },
+        { REPLY("a", "g' ,'width':'9px") REPLY("b", "g") GUI("g1", "g", ", 'width': '50%'"), "width='50%')" },
+        { REPLY("a", "g") REPLY("b", "g' ,'width':'1px") GUI("g1", "g", ""), "persist=True)" },
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < ARRAY_LEN(rows); i++) {
+        struct bundle b = { 0 };
+        struct err err = { 0 };
+
+        assert_int_equal(bundle_of(", 'actions': ['a', 'b']", rows[i].elements, &b, &err), 0);
+        assert_has(bundle_find(&b, "guis/g.py")->content, rows[i].said);
+        bundle_release(&b);
+    }
+}
+
 static void inputs_are_stored_first_where_a_gui_keeps_them(void **state)
 {
     static const char hook[] = "agent.receive_event = inputs_first(agent.receive_event)\n";
@@ -91,6 +113,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_gui_that_is_replied_has_a_module_of_its_own),
+        cmocka_unit_test(a_gui_without_width_takes_that_of_its_first_reply),
         cmocka_unit_test(inputs_are_stored_first_where_a_gui_keeps_them),
         cmocka_unit_test(a_design_beyond_the_limits_is_a_bad_request),
     };
