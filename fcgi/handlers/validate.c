@@ -100,6 +100,8 @@ static int judge(struct worker *w, const cJSON *body, struct findings *f, struct
         r = diagram_check(&m, f, err);
     else if (f->errors)
         r = 0;
+    if (r == 0)
+        err_clear(err); /* a finding says it */
     if (r == 0 && !f->errors)
         diagram_warn(&m, true, f);
     model_release(&m);

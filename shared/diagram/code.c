@@ -111,6 +111,14 @@ static const struct {
     /* 7 */ { CODE_CUSTOM | CODE_TOOL | CODE_CONDITION, true, false, rule_calls },
 };
 
+/* Which piece the parser gave up on, when it is the piece's doing. */
+static int given_up(const struct code *c, struct findings *f, const struct err *err)
+{
+    if (err && err->kind == ERR_BAD_REQUEST)
+        SAY(c, f, "%s: %s", c->title, err->msg);
+    return -1;
+}
+
 int code_check(const struct code *c, struct python_parser *parser, struct findings *f, struct python_facts *ret_facts,
                struct err *err)
 {
@@ -124,7 +132,7 @@ int code_check(const struct code *c, struct python_parser *parser, struct findin
         return 1;
     }
     if (!text_is_blank(c->source) && python_parse(parser, c->source, len, &facts, err) < 0)
-        return -1;
+        return given_up(c, f, err);
     for (i = 0; i < ARRAY_LEN(rules); i++) {
         if (!(rules[i].kinds & c->kind) || (rules[i].session && !c->session))
             continue;

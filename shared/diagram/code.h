@@ -24,9 +24,9 @@ struct code {
 };
 
 /* Adds a finding for every broken rule; rules 1 to 5 stop at the first.
- * Number of findings added (0 = clean), or -1 and err: the parser failed, memory is short.
- * ret_facts (NULL is fine) is filled, for python_facts_release(), whenever the source was parsed;
- * else zeroed. */
+ * Number of findings added (0 = clean), or -1 and err: the parser failed, memory is short. With ERR_BAD_REQUEST, code
+ * that is too slow or too large to be judged, there is a finding about it as well. ret_facts (NULL is fine) is filled,
+ * for python_facts_release(), whenever the source was parsed; else zeroed. */
 int code_check(const struct code *c, struct python_parser *parser, struct findings *f, struct python_facts *ret_facts,
                struct err *err);
 

@@ -122,12 +122,22 @@ static int write_files(struct python_parser *parser, const struct generate_optio
     return o->session ? 0 : bundle_add(&c->bundle, MODEL_FILE, drawn.data, drawn.len, err);
 }
 
+static int check(struct python_parser *parser, const struct generate_options *o, struct compiled *c, struct err *err)
+{
+    if (check_model(parser, o, &c->model, &c->findings, err) == 0 &&
+        compile_check_profiles(&c->model, parser, o, &c->findings, err) == 0)
+        return 0;
+    if (err->kind != ERR_BAD_REQUEST || !c->findings.errors)
+        return -1;
+    err_clear(err); /* a finding says it */
+    return 0;
+}
+
 static int build(struct python_parser *parser, const struct generate_options *o, struct compiled *c, struct err *err)
 {
     bool sound = false;
 
-    if (check_model(parser, o, &c->model, &c->findings, err) < 0 ||
-        compile_check_profiles(&c->model, parser, o, &c->findings, err) < 0)
+    if (check(parser, o, c, err) < 0)
         return -1;
     if (diagram_event_list(&c->model, &c->events) < 0)
         return err_nomem(err);
@@ -162,6 +172,7 @@ int compile_build(const cJSON *request, struct python_parser *parser, const stru
     if (read_model(request, parser, o, &c, err) < 0) {
         if (!c.findings.errors)
             goto fail;
+        err_clear(err); /* a finding says it */
     } else if (build(parser, o, &c, err) < 0) {
         goto fail;
     }

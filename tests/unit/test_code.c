@@ -107,11 +107,31 @@ static void every_listed_module_and_function_is_refused(void **state)
     python_parser_free(parser);
 }
 
+static void what_the_parser_gives_up_on_is_named(void **state)
+{
+    struct code c = { .kind = CODE_CONDITION, .source = "def f(s): pass", .title = "State \"hub\"", .rule = 28 };
+    struct python_parser *parser = test_parser();
+    struct python_facts facts;
+    struct findings f;
+    struct err err = { 0 };
+
+    (void)state;
+    findings_init(&f);
+    python_parser_begin(parser, 0, 60000);
+    assert_int_equal(code_check(&c, parser, &f, &facts, &err), -1);
+    assert_int_equal(err.kind, ERR_BAD_REQUEST);
+    assert_int_equal(f.errors, 1);
+    assert_non_null(strstr(f.items[0].message, "State \"hub\": there is too much Python code"));
+    findings_release(&f);
+    python_parser_free(parser);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(code_is_judged_by_the_rules_of_its_kind),
         cmocka_unit_test(every_listed_module_and_function_is_refused),
+        cmocka_unit_test(what_the_parser_gives_up_on_is_named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
