@@ -88,7 +88,7 @@ class Browser:
 
     def _open_once(self):
         ws = connect(f"ws://127.0.0.1:{self.stack.port}/besser_api/simulation/{self.session}/ws", max_size=None, proxy=None,
-                     compression=None, ping_interval=None, open_timeout=5, close_timeout=2).__enter__()
+                     compression=None, ping_interval=None, open_timeout=5, close_timeout=0.3).__enter__()  # with frames unread, close() waits all of it
         try:
             auth = {"type": "auth", "githubSession": "", "features": ["exit"]}
             if self.resumes:
