@@ -163,7 +163,7 @@ int agent_start(struct holder *h, bool waits, struct err *err);    /* waits: for
 void agent_output(struct holder *h, const char *data, size_t len); /* of the program, to the browser */
 void agent_kill(struct holder *h);
 void agent_finished(struct holder *h); /* its last frame has been read */
-void agent_init(struct holder *h); /* also behind one that is gone: another may be started */
+void agent_init(struct holder *h);     /* also behind one that is gone: another may be started */
 void agent_release(struct holder *h);
 void agent_flow(struct holder *h); /* reads the agent, or not, as the journal allows */
 
