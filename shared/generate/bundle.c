@@ -25,25 +25,29 @@ void bundle_release(struct bundle *b)
     *b = (struct bundle){ 0 };
 }
 
-int bundle_add(struct bundle *b, const char *path, const char *content, size_t size, struct err *err)
+static int add_file(struct bundle *b, const char *path, char *steal_content, size_t size, struct err *err)
 {
-    struct bundle_file made = { .size = size };
+    auto_free char *content = steal_content, *name = mem_strdup(path);
     void *array = b->files;
 
     if (path_check(path, strlen(path)) < 0)
         return err_set(err, ERR_INTERNAL, 0, "\"%s\" is no path inside a bundle", path);
-    if (mem_grow(&array, b->files_len, &b->files_cap, sizeof(*b->files)) < 0)
+    if (!content || !name || mem_grow(&array, b->files_len, &b->files_cap, sizeof(*b->files)) < 0)
         return err_nomem(err);
     b->files = array;
-    made.path = mem_strdup(path);
-    made.content = mem_dup(content, size);
-    if (!made.path || !made.content) {
-        mem_free(made.path);
-        mem_free(made.content);
-        return err_nomem(err);
-    }
-    b->files[b->files_len++] = made;
+    b->files[b->files_len++] =
+        (struct bundle_file){ .path = steal_ptr(name), .content = steal_ptr(content), .size = size };
     return 0;
+}
+
+int bundle_add(struct bundle *b, const char *path, const char *content, size_t size, struct err *err)
+{
+    return add_file(b, path, mem_dup(content, size), size, err);
+}
+
+int bundle_take(struct bundle *b, const char *path, char *steal_text, struct err *err)
+{
+    return add_file(b, path, steal_text, strlen(steal_text), err);
 }
 
 const struct bundle_file *bundle_find(const struct bundle *b, const char *path)
@@ -122,13 +126,14 @@ static int add_config(const struct model *m, const struct generate_options *o, s
 
 static int fill(const struct model *m, const struct generate_options *o, struct bundle *b, struct err *err)
 {
-    auto_free char *path = program_path(m, o->session), *program = NULL;
+    auto_free char *path = program_path(m, o->session);
+    char *program = NULL;
 
     if (!path)
         return err_nomem(err);
-    if (generate_program(m, o, &program, err) < 0 || bundle_add(b, path, program, strlen(program), err) < 0)
+    if (generate_program(m, o, &program, err) < 0 || bundle_take(b, path, program, err) < 0)
         return -1;
-    if (strlen(program) > PYTHON_SOURCE_MAX)
+    if (b->files[0].size > PYTHON_SOURCE_MAX)
         return 0; /* refused whatever comes with it, which can be as much again */
     if (add_config(m, o, b, err) < 0 || support_files_add(m, b, err) < 0)
         return -1;
