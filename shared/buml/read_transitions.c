@@ -8,11 +8,6 @@
 #include "shared/diagram/text.h"
 #include "shared/python/dedent.h"
 
-static struct thing *unknown(struct call *c)
-{
-    return thing_new(c->r, THING_UNKNOWN, NULL);
-}
-
 /* ---- while the file is followed -----------------------------------------------------------------------------------
  */
 
@@ -51,7 +46,7 @@ struct thing *do_with_condition(struct call *c)
     if (!is_builder(c->self) || !condition) {
         buml_warn(c->r, c->node, "with_condition: it is not known %s; the condition is left out",
                   condition ? "which transition this is" : "which condition");
-        return unknown(c);
+        return part_unknown(c);
     }
     return thing_add(c->r, c->self, NULL, condition) < 0 ? NULL : c->self;
 }
@@ -80,15 +75,15 @@ struct thing *do_go_to(struct call *c)
         c->self = call_self(c, THING_STATE, NULL);
     if (!is_builder(c->self) && c->self->kind != THING_STATE) {
         buml_warn(c->r, c->node, "go_to: it is not known which state this leaves; the transition is left out");
-        return unknown(c);
+        return part_unknown(c);
     }
     c->self->used |= is_builder(c->self);
     if (is_builder(c->self) && c->self->self->kind != THING_STATE)
-        return unknown(c); /* said when it was begun */
+        return part_unknown(c); /* said when it was begun */
     if (to == MODEL_NONE) {
         buml_warn(c->r, c->node, "go_to: the destination is %s, not a state; the transition is left out",
                   t ? thing_title(t) : "missing");
-        return unknown(c);
+        return part_unknown(c);
     }
     made = thing_new(c->r, THING_NONE, c->node);
     if (!made)

@@ -196,7 +196,7 @@ bool thing_truth(const struct thing *t);
 /* A constant as JSON. 1; 0 and a warning about what: no constant; -1. */
 int thing_value(struct reader *r, const struct thing *t, const char *what, struct value *ret);
 
-/* read_eval.c, read_walk.c, read_function.c, read_call.c */
+/* read_eval.c, read_walk.c, read_scope.c, read_function.c, read_call.c */
 struct thing *buml_eval(struct reader *r, const struct node *n);
 struct thing *buml_scope_find(struct reader *r, const char *name);
 int buml_scope_bind(struct reader *r, const char *name, struct thing *t);

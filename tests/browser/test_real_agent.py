@@ -61,6 +61,14 @@ def test_a_drawn_agent_talks(page):
     expect(page.get_by_test_id("file-list")).to_contain_text("agent.py")
 
 
+def test_an_agent_without_its_language_model_says_what_is_missing(page):
+    start(page, "Library desk")
+    page.get_by_test_id("message").fill("Do you have Dune?")
+    page.get_by_test_id("message").press("Enter")
+    expect(page.get_by_test_id("event").first).to_contain_text("The agent failed in state desk", timeout=START_MS)
+    expect(page.get_by_test_id("event").first).to_contain_text("AGENT_SIMULATOR_EGRESS")
+
+
 def test_a_form_in_the_conversation_is_filled_in(page):
     start(page, "Rowing club")
     form = page.get_by_test_id("chat")
