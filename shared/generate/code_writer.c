@@ -158,6 +158,15 @@ void code_gap(struct code_writer *w, unsigned blank_lines)
         w->gap = blank_lines;
 }
 
+void code_heading(struct code_writer *w, const char *title)
+{
+    code_gap(w, 1);
+    begin_line(w, false);
+    buf_add_str(&w->out, "# ");
+    buf_add_str(&w->out, title);
+    buf_add_char(&w->out, '\n');
+}
+
 void code_open(struct code_writer *w)
 {
     w->depth++;

@@ -39,6 +39,7 @@ void code_begin(struct code_writer *w);                      /* indentation of a
 void code_part(struct code_writer *w, const char *fmt, ...); /* part of a line; ends lines itself with \n */
 void code_text(struct code_writer *w, const char *line);     /* with @ and ~ but no holes; ended by a line break */
 void code_gap(struct code_writer *w, unsigned blank_lines);  /* at least so many before what follows */
+void code_heading(struct code_writer *w, const char *title); /* a comment above the part it names */
 void code_open(struct code_writer *w);                       /* into the block of the line above */
 void code_close(struct code_writer *w);
 void code_raw(struct code_writer *w, const char *source); /* user code at depth 0, ended by a line break */

@@ -184,7 +184,8 @@ static int write_rag(struct program *p, size_t i)
     buf_init(&folder, SIZE_MAX / 2);
     if (buf_add_fmt(&folder, "vector_store/%s", p->rag_stores.items[i]) < 0)
         return err_nomem(p->err);
-    code_gap(w, 1);
+    if (i)
+        code_gap(w, 1);
     if (r->hybrid)
         code_line(w, "%n = @HybridRAG(", p->rags[i]);
     else
@@ -261,7 +262,7 @@ static void write_classifier(struct program *p)
     struct code_writer *w = &p->code;
     const char *llm = classifier_llm(p->model);
 
-    code_gap(w, 1);
+    code_heading(w, "Recognition of intents");
     if (p->model->settings.classical_intents) {
         write_classical_classifier(w);
     } else {
@@ -287,7 +288,7 @@ static void write_llms(struct program *p)
 
     if (!m->llms_len)
         return;
-    code_gap(w, 1);
+    code_heading(w, "Language models");
     for (i = 0; i < m->llms_len; i++) {
         const struct llm *l = &m->llms[i];
 
@@ -340,6 +341,8 @@ int program_write_agent(struct program *p)
     if (write_configurations(p) < 0)
         return -1;
     write_speech(p);
+    if (p->model->rags_len)
+        code_heading(w, "Document stores");
     for (i = 0; i < p->model->rags_len; i++)
         if (write_rag(p, i) < 0)
             return -1;
@@ -361,7 +364,7 @@ int program_write_intents(struct program *p)
     size_t i, j;
 
     if (p->model->intents_len)
-        code_gap(w, 1);
+        code_heading(w, "Intents");
     for (i = 0; i < p->model->intents_len; i++) {
         const struct intent *t = &p->model->intents[i];
         bool described = t->description && *t->description;

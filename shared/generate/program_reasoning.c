@@ -26,7 +26,7 @@ static int write_tools(struct program *p)
     size_t i, first = 1, next, last;
 
     if (m->tools_len)
-        code_gap(&p->code, 1);
+        code_heading(&p->code, "Tools");
     for (i = 0; i < m->tools_len; i++, first = next) {
         const char *description = NULL;
 
@@ -48,7 +48,7 @@ static int write_skills(struct program *p)
     if (skill_stems(m, &stems, p->err) < 0)
         return -1;
     if (m->skills_len)
-        code_gap(w, 1);
+        code_heading(w, "Skills");
     for (i = 0; i < m->skills_len; i++) {
         code_call(w, "@agent.new_skill");
         code_arg(w, "@os.path.join(@here, 'skills', '%n.md')", stems.items[i]);
@@ -87,7 +87,7 @@ int program_write_reasoning(struct program *p)
     if (write_tools(p) < 0 || write_skills(p) < 0)
         return -1;
     if (p->model->workspaces_len)
-        code_gap(&p->code, 1);
+        code_heading(&p->code, "Workspaces");
     for (i = 0; i < p->model->workspaces_len; i++)
         if (write_workspace(p, &p->model->workspaces[i]) < 0)
             return -1;

@@ -31,7 +31,7 @@ int program_write_states(struct program *p)
     size_t i;
 
     if (m->states_len)
-        code_gap(&p->code, 1);
+        code_heading(&p->code, "States");
     for (i = 0; i < m->states_len; i++) {
         const struct state *s = &m->states[i];
 
@@ -75,6 +75,7 @@ int program_write_behaviour(struct program *p)
 {
     size_t i;
 
+    code_heading(&p->code, "What each state does, and where it leads");
     for (i = 0; i < p->model->states_len; i++) {
         code_gap(&p->code, 1);
         if (write_bodies(p, i) < 0)

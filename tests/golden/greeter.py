@@ -67,6 +67,7 @@ agent = Agent('Front_desk')
 agent.load_properties('config.yaml')
 platform = agent.use_websocket_platform(use_ui=False)
 
+# Recognition of intents
 ic_config = LLMIntentClassifierConfiguration(
     llm_name='',
     parameters={},
@@ -78,16 +79,20 @@ ic_config = LLMIntentClassifierConfiguration(
 logger.warning('There is no LLM to recognise intents with')
 agent.set_default_ic_config(ic_config)
 
+# Intents
 intent_ask_hours = agent.new_intent('ask_hours', [
     'when are you open',
     'opening hours',
 ], description='When is it open?')
 intent_ask_where = agent.new_intent('ask_where', [])
 
+# States
 state_greeting = agent.new_state('greeting', initial=True)
 state_hours = agent.new_state('hours')
 state_where = agent.new_state('where')
 state_1st_floor = agent.new_state('1st.floor')
+
+# What each state does, and where it leads
 
 
 def body_greeting(session: Session):

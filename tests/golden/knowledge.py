@@ -106,6 +106,7 @@ agent.load_properties('config.yaml')
 platform = agent.use_websocket_platform(use_ui=False)
 tts = OpenAIText2Speech(agent=agent, model_name='gpt-4o-mini-tts')
 
+# Document stores
 rag_shelves = HybridRAG(
     agent=agent,
     vector_store=Chroma(
@@ -121,6 +122,7 @@ rag_shelves = HybridRAG(
 )
 load_documents(rag_shelves, 'shelves')
 
+# Recognition of intents
 ic_config = LLMIntentClassifierConfiguration(
     llm_name='small',
     parameters={},
@@ -131,6 +133,7 @@ ic_config = LLMIntentClassifierConfiguration(
 )
 agent.set_default_ic_config(ic_config)
 
+# Language models
 llm_small = LLMOpenAI(
     agent=agent,
     name='small',
@@ -146,9 +149,11 @@ llm_big_model_2 = LLMOllama(
 default_llm = llm_small
 agent.use_db_handler()
 
+# Tools
 load_tool('due', 'When a book has to come back', 1, 5)
 load_tool('fee', None, 7, 9)
 
+# Skills
 agent.new_skill(
     os.path.join(here, 'skills', '_tone.md'),
     name='../tone',
@@ -157,6 +162,7 @@ agent.new_skill(
 agent.new_skill(os.path.join(here, 'skills', 'Tone.md'), name='Tone')
 agent.new_skill(os.path.join(here, 'skills', 'tone_2.md'), name='tone')
 
+# Workspaces
 agent.new_workspace(
     name='notes',
     path='notes/new',
@@ -165,6 +171,7 @@ agent.new_workspace(
     max_read_bytes=200000,
 )
 
+# States
 state_desk = agent.new_state('desk', initial=True)
 state_research = new_reasoning_state(
     agent=agent,
@@ -176,6 +183,8 @@ state_research = new_reasoning_state(
     stream_steps=True,
     system_prompt='Think first.',
 )
+
+# What each state does, and where it leads
 
 
 def body_desk(session: Session):

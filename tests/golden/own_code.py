@@ -71,6 +71,7 @@ my_agent = my_Agent('Counter')
 my_agent.load_properties('config.yaml')
 my_platform = my_agent.use_websocket_platform(use_ui=False)
 
+# Recognition of intents
 my_ic_config = my_LLMIntentClassifierConfiguration(
     llm_name='',
     parameters={},
@@ -81,6 +82,7 @@ my_ic_config = my_LLMIntentClassifierConfiguration(
 )
 my_agent.set_default_ic_config(my_ic_config)
 
+# States
 my_state_count = my_agent.new_state('count', initial=True)
 my_state_my_end = my_agent.new_state('my_end')
 
@@ -130,6 +132,9 @@ my_condition_1_2_code = short
 
 def my_condition_1_2(session):
     return my_condition_1_2_code(session)
+
+
+# What each state does, and where it leads
 
 
 def str(session):

@@ -41,9 +41,9 @@ static struct gui guis[] = {
 };
 static struct rag rags[] = { { .name = TEXT("Menu"), .k = 4 }, { .name = TEXT("menu"), .k = 4 } };
 static struct action actions[] = {
-    { .kind = ACTION_GUI, .text = TEXT("z_a") },
-    { .kind = ACTION_GUI, .text = TEXT("z a") },
-    { .kind = ACTION_GUI, .text = TEXT("__init__") },
+    { .kind = ACTION_GUI, .text = TEXT("z_a"), .gui = 2 },
+    { .kind = ACTION_GUI, .text = TEXT("z a"), .gui = 0 },
+    { .kind = ACTION_GUI, .text = TEXT("__init__"), .gui = 3 },
 };
 static struct state states[] = {
     { .id = TEXT("s"), .name = TEXT("hub"), .initial = true, .has_body = true, .body = { actions, 3, 3 } },

@@ -72,7 +72,9 @@ static void blocks_are_indented_and_gaps_stand_between(void **state)
     code_gap(&w, 2);
     code_raw(&w, "def g():\n\treturn '''\n'''");
     code_text(&w, "f()");
-    assert_string_equal(w.out.data, "def f():\n    pass\n\n\ndef g():\n\treturn '''\n'''\nf()\n");
+    code_heading(&w, "Calls @ 5 %");
+    code_text(&w, "g()");
+    assert_string_equal(w.out.data, "def f():\n    pass\n\n\ndef g():\n\treturn '''\n'''\nf()\n\n# Calls @ 5 %\ng()\n");
     code_release(&w);
 }
 
