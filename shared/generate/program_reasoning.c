@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <string.h>
 
 #include "shared/base/mem.h"
@@ -61,17 +62,30 @@ static int write_skills(struct program *p)
     return 0;
 }
 
-/* In a session a workspace lies inside the agent's folder, whatever was drawn [V10]. */
+/* Whether a path means a folder below the one the agent is started in. Others are their owner's to make. */
+static bool is_below(const char *path)
+{
+    bool drive = isalpha((unsigned char)path[0]) && path[1] == ':';
+
+    return *path && !strchr("/\\~", *path) && !drive;
+}
+
+/* In a session a workspace lies inside the agent's folder, whatever was drawn [V10], and the session makes it. A
+ * download makes it itself: the framework ends when a workspace is not there. */
 static int write_workspace(struct program *p, const struct workspace *s)
 {
     struct code_writer *w = &p->code;
+    const char *path = s->path ? s->path : "";
     auto_free char *inside = NULL;
+    struct err err;
 
-    if (p->options->session && path_normalise(s->path ? s->path : "", &inside, p->err) < 0)
-        return -1;
+    if (path_normalise(path, &inside, &err) < 0 && (p->options->session || err.kind != ERR_BAD_REQUEST))
+        return err_set(p->err, err.kind, 0, "%s", err.msg);
+    if (!p->options->session && inside && is_below(path))
+        code_line(w, "@os.makedirs(%s, exist_ok=%b)", path, true);
     code_call(w, "@agent.new_workspace");
     code_arg(w, "name=%s", s->name);
-    code_arg(w, "path=%s", inside ? inside : s->path);
+    code_arg(w, "path=%s", p->options->session ? inside : s->path);
     if (s->description && *s->description)
         code_arg(w, "description=%s", s->description);
     code_arg(w, "writable=%b", s->writable);

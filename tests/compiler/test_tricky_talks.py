@@ -597,6 +597,14 @@ def test_code_reads_the_object_that_was_sent(talk):
     assert json.loads(heard[5][0]) == {"n": 1}
 
 
+@pytest.mark.parametrize("path,made", (("notes", True), ("./a b/c", True), ("a/../notes", False), ("/nowhere/notes", False)))
+def test_a_download_makes_the_folders_below_its_own(path, made, talk, model, tmp_path):
+    d = Diagram("Folders", llm("fast", base_url=model.url), workspace("notes", path))
+    d.state("hub", text("hello"))
+    assert talk(d, download=True, ends=None if made else "start") == ([["[hub]", "hello"]] if made else [])
+    assert (tmp_path / "agent" / path).is_dir() == made and (made or "Workspace path does not exist" in talk.said)
+
+
 def test_a_model_of_a_download_is_told_whom_it_talks_to(talk, model):
     base, kids = Diagram("Hub", llm("fast", base_url=model.url)), Diagram("Hub")
     hub = base.state("hub", text("hello"))
