@@ -58,6 +58,13 @@ bool pool_owns(const struct pool *p, uint32_t slot)
     return place_at(p, slot) != NULL;
 }
 
+bool pool_clears(const struct pool *p, uint32_t slot)
+{
+    const struct pool_place *w = place_at(p, slot);
+
+    return w && w->step == POOL_CLEARING;
+}
+
 /* ---- from place to place ---- */
 
 static void look_in(struct pool *p, double seconds)

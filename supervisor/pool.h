@@ -61,6 +61,7 @@ uint32_t pool_takeable(const struct pool *p);
 
 /* The launcher's news. */
 bool pool_owns(const struct pool *p, uint32_t slot);
+bool pool_clears(const struct pool *p, uint32_t slot);         /* it is one of ours, and is being cleaned */
 void pool_message(struct pool *p, const struct launch_msg *m); /* about a slot of ours */
 void pool_launcher_lost(struct pool *p);
 

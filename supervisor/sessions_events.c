@@ -356,6 +356,8 @@ static bool is_old_news(const struct sessions *ss, const struct session *s, cons
         return false;
     if (selftest_owns(t, m->slot))
         return t->step != SELFTEST_CLEARING && !id_equal(&m->id, &t->id);
+    if (!s && pool_owns(&ss->pool, m->slot))
+        return !pool_clears(&ss->pool, m->slot);
     return s && s->state < SESSION_STOPPING && !id_equal(&m->id, &s->id);
 }
 

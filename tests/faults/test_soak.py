@@ -8,10 +8,10 @@ from websockets.exceptions import ConnectionClosed
 
 from tests.faults.counts import SANITIZED, differences, everything, memory
 from tests.faults.flow import Browser, Gone, numbers
-from tests.faults.places import kill, of_sessions
+from tests.faults.places import kill, of_sessions, sessions
 from tests.faults.scale import Progress, pick
 from tests.support.bombs import OBEDIENT
-from tests.support.stack import wait_until
+from tests.support.stack import Stack, wait_until
 
 CYCLES = pick(20, 1000)
 SETTINGS = {"AGENT_SIMULATOR_MAX_SESSIONS": "3", "AGENT_SIMULATOR_MAX_SESSIONS_PER_ACTOR": "3",
@@ -75,6 +75,12 @@ WAYS = [deleted, deleted_under_a_browser, agent_exits, agent_is_killed, holder_i
 TOLERANCE_KIB = {"agentsim-fcgi": 6144, "nginx": 3072, "python3": 4096}  # the others: 1024
 
 
+def within_bounds(before_kib, after_kib):
+    for name, kib in after_kib.items():
+        allowed = TOLERANCE_KIB.get(name.split()[0], 1024) * pick(1, 2)
+        assert SANITIZED or kib - before_kib[name] <= allowed, f"{name}: {before_kib[name]} -> {kib} KiB"
+
+
 def settled(stack):
     """Twice the same, a moment apart: a connection may take its time to close."""
     looks = []
@@ -102,6 +108,37 @@ def test_everything_is_where_it_began(stack, chance):
     with contextlib.suppress(AssertionError):
         wait_until(lambda: settled(stack) == before, 10, "every count is where it began")
     assert not differences(before, settled(stack))
-    for name, kib in memory(stack).items():
-        allowed = TOLERANCE_KIB.get(name.split()[0], 1024) * pick(1, 2)
-        assert SANITIZED or kib - before_kib[name] <= allowed, f"{name}: {before_kib[name]} -> {kib} KiB"
+    within_bounds(before_kib, memory(stack))
+
+
+def test_interpreters_that_wait_come_and_go_and_leave_nothing(chance):
+    """The places that they wait in change; how many there are of each thing does not."""
+    cycles, ways = pick(3, 300), pick(WAYS[:3], WAYS)
+
+    def at_rest(stack):
+        """Names of slots and of what runs in them become their number."""
+        wait_until(lambda: len(sessions(stack)) == 0 and stack.counter("agentsim_warm") == 2, 90, "two wait")
+        looks = [None]
+
+        def the_same_twice():
+            found = everything(stack)
+            looks.append({what: len(value) if isinstance(value, list) and "processes" not in what else value for what, value in found.items()})
+            return looks[-1] == looks[-2]
+
+        wait_until(the_same_twice, 20, "the service is at rest")
+        return looks[-1]
+
+    with Stack(**{**SETTINGS, "AGENT_SIMULATOR_WARM_POOL": "2"}) as stack:
+        for way in ways:
+            way(stack)
+        before, before_kib = at_rest(stack), memory(stack)
+        progress = Progress("warm sessions", cycles)
+        for done in range(1, cycles + 1):
+            chance.choice(ways)(stack)
+            wait_until(lambda: len(sessions(stack)) < 2, 30, "there is room")
+            progress.at(done, f"{memory(stack) if done % 100 == 0 else ''}")
+        with contextlib.suppress(AssertionError):
+            wait_until(lambda: at_rest(stack) == before, 30, "every count is where it began")
+        assert not differences(before, at_rest(stack))
+        assert stack.counter("agentsim_warm_starts_total") > 0
+        within_bounds(before_kib, memory(stack))

@@ -456,6 +456,28 @@ static void a_holder_that_ends_or_talks_nonsense_is_replaced(void **state)
     close(holder);
 }
 
+static void a_slot_that_is_told_clean_twice_stays_taken(void **state)
+{
+    struct fixture *f = *state;
+    struct launch_msg m;
+    int holder;
+
+    m = fixture_asked(f, LAUNCH_START);
+    fixture_tell(f, LAUNCH_CLEAN, m.slot, NULL, 0);
+    fixture_turn(f);
+    assert_int_equal(pool_count(pool_of(f), POOL_STARTING), 1);
+    assert_int_equal(slots_state(&f->sv.sessions.slots, m.slot), SLOT_BUSY);
+    fixture_open_holder(f, m.slot);
+    fixture_tell(f, LAUNCH_STARTED, m.slot, &m.id, 1);
+    holder = fixture_accept_holder(f, m.slot);
+    say_warm(f, holder, HOLD_WARM_MAKING, "");
+    fixture_wait(f, pool_count(pool_of(f), POOL_LOADING) == 1);
+    fixture_tell(f, LAUNCH_CLEAN, m.slot, NULL, 0);
+    fixture_turn(f);
+    assert_int_equal(pool_count(pool_of(f), POOL_LOADING), 1);
+    close(holder);
+}
+
 static void a_drained_service_makes_none(void **state)
 {
     struct fixture *f = *state;
@@ -570,6 +592,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_cannot_be_made_is_tried_again_with_growing_pauses, setup_one, teardown),
         cmocka_unit_test_setup_teardown(a_launcher_that_cannot_start_it_is_asked_again_later, setup, teardown),
         cmocka_unit_test_setup_teardown(a_holder_that_ends_or_talks_nonsense_is_replaced, setup_one, teardown),
+        cmocka_unit_test_setup_teardown(a_slot_that_is_told_clean_twice_stays_taken, setup, teardown),
         cmocka_unit_test_setup_teardown(a_drained_service_makes_none, setup, teardown),
         cmocka_unit_test_setup_teardown(other_settings_replace_those_that_wait, setup_one, teardown),
         cmocka_unit_test_setup_teardown(a_launcher_that_comes_back_clears_what_waited, setup_one, teardown),
