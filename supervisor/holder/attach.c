@@ -38,13 +38,24 @@ static void put_exit(struct conn *c)
         conn_finish(c);
 }
 
+/* What waits in our memory has not left; behind the frames that may be the exit. */
+static void settle(struct conn *c)
+{
+    size_t waiting = frame_writer_pending(&c->out), behind = c->last ? EXIT_SIZE : 0;
+
+    journal_left(&c->holder->journal, waiting > behind ? waiting - behind : 0, FRAME_FIELDS);
+}
+
 void attach_pump(struct holder *h)
 {
     struct conn *c = h->attach;
     const struct journal_frame *f;
     uint64_t number;
 
-    if (!c || c->last)
+    if (!c)
+        return;
+    settle(c);
+    if (c->last)
         return;
     while (frame_writer_pending(&c->out) < OUT_HIGH && (f = journal_peek(&h->journal, &number))) {
         if (put_frame(c, number, f) < 0) {
@@ -70,15 +81,18 @@ void attach_push(struct holder *h)
 static int on_attach(struct conn *c, struct wire_in *in)
 {
     struct holder *h = c->holder;
+    struct conn *old = h->attach;
     uint64_t after = wire_get_u64(in), from, lost;
     auto_buf struct buf b;
 
     buf_init(&b, 64);
-    if (wire_end(in) < 0 || h->attach == c)
+    if (wire_end(in) < 0 || old == c)
         return -1;
-    if (h->attach)
-        conn_close(h->attach);
+    if (old)
+        settle(old);
     h->attach = c;
+    if (old)
+        conn_close(old); /* nobody leaves: what it was not given is not dropped */
     journal_attach(&h->journal, after, &from, &lost);
     wire_put_u64(&b, from);
     wire_put_u64(&b, lost);
@@ -144,19 +158,6 @@ static void on_sent(struct conn *c)
     attach_pump(h);
 }
 
-/* Frames that never left our memory count as not given out. In front of them the answer to the attach may wait, the
- * exit behind. */
-static void take_back(struct conn *c)
-{
-    size_t left = frame_writer_pending(&c->out), behind = c->last ? EXIT_SIZE : 0, len;
-
-    left -= left < behind ? left : behind;
-    while (left && journal_unpass(&c->holder->journal, &len)) {
-        len += FRAME_FIELDS;
-        left = left > len ? left - len : 0;
-    }
-}
-
 static void on_closed(struct conn *c)
 {
     struct holder *h = c->holder;
@@ -164,8 +165,8 @@ static void on_closed(struct conn *c)
 
     if (h->attach != c)
         return;
+    settle(c);
     h->attach = NULL;
-    take_back(c);
     journal_detach(&h->journal);
     if (told)
         session_delivered(h);

@@ -64,7 +64,7 @@ static void drop_first(struct journal *j)
 /* The newest frame always stays, however big. */
 static void trim(struct journal *j)
 {
-    while (j->bytes > j->max && j->end - j->first > 1 && (!j->attached || j->first < j->next))
+    while (j->bytes > j->max && j->end - j->first > 1 && (!j->attached || j->first < j->left))
         drop_first(j);
 }
 
@@ -87,10 +87,17 @@ int journal_add(struct journal *j, const void *data, size_t len)
 
 static void set_next(struct journal *j, uint64_t q)
 {
-    j->next = j->begun = q;
-    j->pending = 0;
+    j->next = j->left = q;
+    j->pending = j->leaving = 0;
     for (; q < j->end; q++)
         j->pending += cost(at(j, q));
+}
+
+static void take_back(struct journal *j)
+{
+    j->pending += j->leaving + (size_t)(j->next - j->left) * OVERHEAD;
+    j->next = j->left;
+    j->leaving = 0;
 }
 
 /* A new count begins: the first frame it gets is number 1. */
@@ -131,6 +138,7 @@ static void attach_resumed(struct journal *j, uint64_t after, uint64_t *ret_from
 
 void journal_attach(struct journal *j, uint64_t after, uint64_t *ret_from, uint64_t *ret_lost)
 {
+    take_back(j);
     if (after == JOURNAL_FRESH)
         attach_fresh(j, ret_from, ret_lost);
     else
@@ -141,6 +149,7 @@ void journal_attach(struct journal *j, uint64_t after, uint64_t *ret_from, uint6
 void journal_detach(struct journal *j)
 {
     j->attached = false;
+    take_back(j);
     trim(j);
 }
 
@@ -157,18 +166,21 @@ void journal_pass(struct journal *j)
     if (j->next >= j->end)
         return;
     j->pending -= cost(at(j, j->next));
+    j->leaving += at(j, j->next)->len;
     j->next++;
-    trim(j);
 }
 
-bool journal_unpass(struct journal *j, size_t *ret_len)
+void journal_left(struct journal *j, size_t waiting, size_t fields)
 {
-    if (j->next <= j->first || j->next <= j->begun)
-        return false;
-    j->next--;
-    j->pending += cost(at(j, j->next));
-    *ret_len = at(j, j->next)->len;
-    return true;
+    while (j->left < j->next) {
+        size_t len = at(j, j->left)->len, others = (size_t)(j->next - j->left - 1) * fields;
+
+        if (j->leaving - len + others < waiting)
+            break;
+        j->leaving -= len;
+        j->left++;
+    }
+    trim(j);
 }
 
 bool journal_is_full(const struct journal *j)

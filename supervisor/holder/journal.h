@@ -1,9 +1,9 @@
 /* supervisor/holder/journal.h -- the frames of a session, in order, for a browser that comes, goes
  * and returns. Pure. Holds at most max bytes (plus one frame of any size): the oldest go first, but
- * while a browser is attached nothing it has not been given yet is dropped: journal_is_full() then
- * says "stop reading". Numbers that leave this module are the client's count: the next frame of a
- * client that has received N frames is number N + 1, whatever was dropped before (then lost tells
- * how many). */
+ * while a browser is attached nothing is dropped that it has not been given yet or that is still on its way out of
+ * here: journal_is_full() then says "stop reading". Numbers that leave this module are the client's count: the next
+ * frame of a client that has received N frames is number N + 1, whatever was dropped before (then lost tells how many).
+ */
 #ifndef HOLDER_JOURNAL_H
 #define HOLDER_JOURNAL_H
 
@@ -26,7 +26,8 @@ struct journal {
     uint64_t first;             /* oldest that is still here */
     uint64_t next;              /* next to be given out */
     uint64_t end;               /* one past the newest; counts from 0 */
-    uint64_t begun;             /* the first one that this client was given, or will be */
+    uint64_t left;              /* the first one given out that may not have left yet, or next */
+    size_t leaving;             /* bytes of those */
     uint64_t shift;             /* number = q + 1 - shift */
     uint64_t gap_number;        /* last resume that found frames gone: number it wanted, how many */
     uint64_t gap_lost;
@@ -51,9 +52,9 @@ void journal_detach(struct journal *j);
 const struct journal_frame *journal_peek(const struct journal *j, uint64_t *ret_number);
 void journal_pass(struct journal *j); /* that one has been given out */
 
-/* Takes the last one back that this client was given, when it never left: true and its length, or false: there is none.
- */
-bool journal_unpass(struct journal *j, size_t *ret_len);
+/* Of what was given out all has left but the last `waiting` bytes, counted with `fields` more for each frame. What has
+ * not left counts as not given out when this client goes, or another one comes. */
+void journal_left(struct journal *j, size_t waiting, size_t fields);
 
 bool journal_is_full(const struct journal *j);   /* attached, and too much waits */
 uint64_t journal_count(const struct journal *j); /* frames so far, dropped ones included */

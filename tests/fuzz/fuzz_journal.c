@@ -9,6 +9,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define LIMIT 2000
+/* frames of 8 bytes and one for their fields cost most there */
+#define LEAVING_MOST (2 * (BIGGEST / 9 + 2) * (8 + 64 + BIGGEST))
 #define BIGGEST 300
 
 static void must(bool fact)
@@ -34,10 +36,11 @@ static void attach(struct journal *j, struct client *c, uint64_t after)
     c->received = after == JOURNAL_FRESH ? 0 : after;
     must(from == c->received + 1);
     must(lost <= journal_count(j));
+    must(j->left == j->next && j->leaving == 0);
     c->attached = true;
 }
 
-static void deliver(struct journal *j, struct client *c)
+static void deliver(struct journal *j, struct client *c, size_t waiting)
 {
     uint64_t number, content;
     const struct journal_frame *f = journal_peek(j, &number);
@@ -51,6 +54,7 @@ static void deliver(struct journal *j, struct client *c)
     c->any = true;
     c->received++;
     journal_pass(j);
+    journal_left(j, waiting, 1);
 }
 
 static void add(struct journal *j, uint64_t *counter, size_t len)
@@ -81,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 add(&j, &counter, arg);
             break;
         case 2:
-            deliver(&j, &c);
+            deliver(&j, &c, arg % BIGGEST);
             break;
         case 3:
             attach(&j, &c, JOURNAL_FRESH);
@@ -94,8 +98,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             c.attached = false;
             break;
         }
-        must(j.pending <= j.bytes && j.next <= j.end && j.first <= j.end);
-        must(j.bytes <= LIMIT + 2 * (BIGGEST + 8 + 64) || j.end - j.first == 1);
+        must(j.pending <= j.bytes && j.left <= j.next && j.next <= j.end && j.first <= j.end);
+        must(j.bytes <= LIMIT + 2 * (BIGGEST + 8 + 64) + LEAVING_MOST || j.end - j.first == 1);
     }
     journal_release(&j);
     return 0;

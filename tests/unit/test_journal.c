@@ -18,8 +18,8 @@ static void add(struct journal *j, const char *text)
     assert_int_equal(journal_add(j, text, strlen(text)), 0);
 }
 
-/* Gives out the next frame, which must be this one. */
-static void expect(struct journal *j, uint64_t number, const char *text)
+/* Gives out the next frame, which must be this one; it stays on its way. */
+static void give(struct journal *j, uint64_t number, const char *text)
 {
     uint64_t n;
     const struct journal_frame *f = journal_peek(j, &n);
@@ -29,6 +29,12 @@ static void expect(struct journal *j, uint64_t number, const char *text)
     assert_int_equal(f->len, strlen(text));
     assert_memory_equal(f->data, text, f->len);
     journal_pass(j);
+}
+
+static void expect(struct journal *j, uint64_t number, const char *text)
+{
+    give(j, number, text);
+    journal_left(j, 0, 0);
 }
 
 static void expect_nothing(struct journal *j)
@@ -224,32 +230,41 @@ static void a_huge_frame_is_kept_alone(void **state)
     journal_release(&j);
 }
 
-static void what_never_left_is_taken_back(void **state)
+static void what_has_not_left_counts_as_not_given_out(void **state)
 {
     struct journal j;
-    size_t len;
 
     (void)state;
     journal_init(&j, 1000);
     attach(&j, JOURNAL_FRESH, 1, 0);
     add(&j, "one");
     add(&j, "");
-    expect(&j, 1, "one");
-    expect(&j, 2, "");
-    assert_true(journal_unpass(&j, &len));
-    assert_int_equal(len, 0);
-    assert_true(journal_unpass(&j, &len));
-    assert_int_equal(len, 3);
-    assert_false(journal_unpass(&j, &len));
+    add(&j, "three");
+    give(&j, 1, "one");
+    give(&j, 2, "");
+    give(&j, 3, "three");
+    journal_left(&j, 2 + 1 + 2 + 2 + 5, 2); /* a byte of the first one waits, and its fields have left */
+    journal_detach(&j);
     assert_int_equal(j.pending, j.bytes);
-    expect(&j, 1, "one");
+    attach(&j, JOURNAL_FRESH, 1, 0);
+    give(&j, 1, "one");
+    give(&j, 2, "");
+    give(&j, 3, "three");
+    journal_left(&j, 2 + 2 + 5, 2);
+    attach(&j, JOURNAL_FRESH, 1, 0); /* takes over */
+    give(&j, 1, "");
+    give(&j, 2, "three");
+    journal_left(&j, 1, 2);
+    journal_detach(&j);
+    attach(&j, JOURNAL_FRESH, 1, 0);
+    expect(&j, 1, "three");
+    expect_nothing(&j);
     journal_release(&j);
 }
 
 static void what_another_client_was_given_is_not_taken_back(void **state)
 {
     struct journal j;
-    size_t len;
 
     (void)state;
     journal_init(&j, 1000);
@@ -259,11 +274,35 @@ static void what_another_client_was_given_is_not_taken_back(void **state)
     journal_detach(&j);
     add(&j, "of the second");
     attach(&j, JOURNAL_FRESH, 1, 0);
-    assert_false(journal_unpass(&j, &len));
+    journal_left(&j, 1000, 0); /* the answer to it still waits */
+    journal_detach(&j);
+    attach(&j, JOURNAL_FRESH, 1, 0);
     expect(&j, 1, "of the second");
-    assert_true(journal_unpass(&j, &len));
-    assert_false(journal_unpass(&j, &len));
-    expect(&j, 1, "of the second");
+    expect_nothing(&j);
+    journal_release(&j);
+}
+
+static void what_is_on_its_way_stays_until_it_has_left(void **state)
+{
+    auto_free char *huge = mem_zalloc(1, 100001);
+    struct journal j;
+
+    (void)state;
+    memset(huge, 'h', 100000);
+    journal_init(&j, 1000);
+    attach(&j, JOURNAL_FRESH, 1, 0);
+    add(&j, huge);
+    give(&j, 1, huge);
+    add(&j, "behind it");
+    journal_left(&j, 99999, 0);
+    attach(&j, 0, 1, 0); /* takes over in the middle of it */
+    give(&j, 1, huge);
+    give(&j, 2, "behind it");
+    journal_left(&j, 9, 0);
+    assert_int_equal(j.bytes, 9 + COST);
+    journal_detach(&j);
+    attach(&j, 1, 2, 0);
+    expect(&j, 2, "behind it");
     journal_release(&j);
 }
 
@@ -319,8 +358,9 @@ int main(void)
         cmocka_unit_test(nothing_undelivered_goes_while_attached),
         cmocka_unit_test(leaving_drops_what_is_too_much),
         cmocka_unit_test(a_huge_frame_is_kept_alone),
-        cmocka_unit_test(what_never_left_is_taken_back),
+        cmocka_unit_test(what_has_not_left_counts_as_not_given_out),
         cmocka_unit_test(what_another_client_was_given_is_not_taken_back),
+        cmocka_unit_test(what_is_on_its_way_stays_until_it_has_left),
         cmocka_unit_test(many_frames_keep_their_order_through_growth),
         cmocka_unit_test(short_memory_loses_no_frame_that_was_taken),
     };
