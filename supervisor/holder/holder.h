@@ -167,6 +167,14 @@ void agent_init(struct holder *h);     /* also behind one that is gone: another 
 void agent_release(struct holder *h);
 void agent_flow(struct holder *h); /* reads the agent, or not, as the journal allows */
 
+/* verdict.c: why the agent ended */
+void verdict_find(struct holder *h);                  /* reason and code, of an end that was not ours */
+int64_t verdict_memory_kills(const struct holder *h); /* in its group, so far */
+/* For the browser, of one that never got ready; for the worker, of one whose interpreter was never executed.
+ * start_error: what failed before the sandbox was there, or NULL. */
+void verdict_sentence(const struct holder *h, const struct err *start_error, char *text, size_t size);
+void verdict_of_start(const struct holder *h, const struct err *start_error, struct err *err);
+
 /* session.c */
 void session_init(struct holder *h);
 uint64_t session_expires_wall_ms(const struct holder *h); /* by the clock as it is now */
@@ -176,7 +184,6 @@ void session_await_bundle(struct holder *h);
 int session_start(struct holder *h, struct err *err);        /* the bundle is complete */
 void session_start_agent(struct holder *h);                  /* and so is the work directory */
 void session_running(struct holder *h);                      /* the interpreter runs */
-int64_t session_memory_kills(const struct holder *h);        /* in its group, so far */
 void session_ready(struct holder *h);                        /* the agent took our handshake */
 void session_end(struct holder *h, enum hold_reason reason); /* ends it, whatever it does */
 void session_agent_gone(struct holder *h, const struct err *start_error);

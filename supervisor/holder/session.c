@@ -1,14 +1,11 @@
 /* Phases of a session and the only place where it ends. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "shared/base/cgroup_fs.h"
 #include "shared/base/log.h"
 #include "shared/base/mem.h"
 #include "shared/base/time.h"
@@ -307,70 +304,12 @@ void session_end(struct holder *h, enum hold_reason reason)
         finish_session(h);
 }
 
-int64_t session_memory_kills(const struct holder *h)
-{
-    char text[2048];
-    ssize_t n = h->memory_events < 0 ? -1 : pread(h->memory_events, text, sizeof(text) - 1, 0);
-
-    if (n <= 0)
-        return 0;
-    text[n] = '\0';
-    return cgroup_counter(text, "oom_kill");
-}
-
-/* Has the kernel killed something of the agent for want of memory? */
-static bool was_short_of_memory(const struct holder *h)
-{
-    return session_memory_kills(h) > h->kills;
-}
-
-/* The kernel names nobody whom it kills for memory: SIGKILL, which nobody else sends but for processor time. */
-static enum hold_reason reason_of_signal(const struct holder *h, uint32_t signal_number, uint32_t cpu_ms)
-{
-    if (signal_number == SIGXCPU || (signal_number == SIGKILL && cpu_ms >= (uint32_t)(h->config.rlimit_cpu_s * 1000)))
-        return HOLD_REASON_CPU;
-    return signal_number == SIGKILL && was_short_of_memory(h) ? HOLD_REASON_MEMORY : HOLD_REASON_SIGNALED;
-}
-
-/* What pid1 saw. A process that was killed for its processor time got SIGXCPU, or SIGKILL a second later. */
-static void reason_of_end(struct holder *h)
-{
-    const struct agent *a = &h->agent;
-    int status = a->end.value;
-
-    if (!a->running) {
-        h->reason = HOLD_REASON_START_FAILED;
-    } else if (!a->ended || a->end.kind != PID1_ENDED) {
-        h->code = SIGKILL; /* the sandbox itself was ended from outside */
-        h->reason = reason_of_signal(h, SIGKILL, 0);
-    } else if (WIFEXITED(status)) {
-        h->reason = HOLD_REASON_EXITED;
-        h->code = (uint32_t)WEXITSTATUS(status);
-    } else {
-        h->code = (uint32_t)WTERMSIG(status);
-        h->reason = reason_of_signal(h, h->code, a->end.cpu_ms);
-    }
-}
-
 /* It never got ready: the browser gets a sentence and the newest output. */
 static void tell_start_failed(struct holder *h, const struct err *start_error)
 {
     char text[700];
 
-    if (start_error)
-        (void)snprintf(text, sizeof(text), "The agent could not be started: %s.", start_error->msg);
-    else if (!h->agent.running)
-        (void)snprintf(text, sizeof(text), "The agent could not be started.");
-    else if (h->reason == HOLD_REASON_START_FAILED)
-        (void)snprintf(text, sizeof(text), "The agent was not ready after %lld seconds.", (long long)h->config.ready_s);
-    else if (h->reason == HOLD_REASON_EXITED)
-        (void)snprintf(text, sizeof(text), "The agent ended before it was ready (exit code %u).", h->code);
-    else if (h->reason == HOLD_REASON_MEMORY)
-        (void)snprintf(text, sizeof(text), "The agent needed more memory than it may have before it was ready.");
-    else if (h->reason == HOLD_REASON_CPU)
-        (void)snprintf(text, sizeof(text), "The agent used up its processor time before it was ready.");
-    else
-        (void)snprintf(text, sizeof(text), "The agent was ended by signal %u before it was ready.", h->code);
+    verdict_sentence(h, start_error, text, sizeof(text));
     add_error(h, text, &h->tail);
     h->reason = HOLD_REASON_START_FAILED;
 }
@@ -380,16 +319,7 @@ static void tell_worker(struct holder *h, const struct err *start_error)
 {
     struct err err = { 0 };
 
-    if (start_error)
-        err = *start_error;
-    else if (h->agent.ended && h->agent.end.kind == PID1_FAILED)
-        err_set(&err, ERR_UNAVAILABLE, h->agent.end.value, "start the interpreter inside the sandbox");
-    else if (h->agent.ended && h->agent.end.kind == PID1_DEAF)
-        err_set(&err, ERR_UNAVAILABLE, h->agent.end.value, "listen for the egress proxy inside the sandbox");
-    else if (h->tail.len)
-        err_set(&err, ERR_UNAVAILABLE, 0, "the sandbox could not be built: %.300s", h->tail.data);
-    else
-        err_set(&err, ERR_UNAVAILABLE, 0, "the sandbox could not be built (wait status 0x%x)", h->agent.status);
+    verdict_of_start(h, start_error, &err);
     log_error("%s", err.msg);
     bundle_failed(h, &err);
 }
@@ -406,7 +336,7 @@ void session_agent_gone(struct holder *h, const struct err *start_error)
         }
     }
     if (!h->ending)
-        reason_of_end(h);
+        verdict_find(h);
     if (!h->agent.running && (!h->ending || h->reason == HOLD_REASON_START_FAILED))
         tell_worker(h, start_error);
     if (h->phase == HOLD_STARTING && (!h->ending || h->reason == HOLD_REASON_START_FAILED))

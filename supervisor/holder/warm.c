@@ -147,7 +147,7 @@ bool warm_lost(struct holder *h, const struct err *why)
     if (!warm_waits(h))
         return false;
     h->warm.state = WARM_NONE;
-    h->kills = session_memory_kills(h);
+    h->kills = verdict_memory_kills(h);
     (void)snprintf(text, sizeof(text), "%s", why && why->msg[0] ? why->msg : "it has ended");
     if (h->tail.len)
         (void)snprintf(text, sizeof(text), "it said: %.*s", (int)(h->tail.len < 300 ? h->tail.len : 300), h->tail.data);
