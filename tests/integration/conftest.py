@@ -7,7 +7,9 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from tests.support import holder as holders  # noqa: E402
 from tests.support.stack import Stack  # noqa: E402
+from tests.support.wire import Slots  # noqa: E402
 
 FIXTURES = ROOT / "tests" / "fixtures"
 EXAMPLES = ROOT / "docs" / "examples"
@@ -33,3 +35,24 @@ def diagram():
         raise FileNotFoundError(name)
 
     return load
+
+
+@pytest.fixture(scope="module")
+def slots(request):
+    """A private launcher per test file, for tests of a holder by itself; SETTINGS as above."""
+    with Slots(holders.UID, **holders.SETTINGS | getattr(request.module, "SETTINGS", {})) as running:
+        yield running
+
+
+@pytest.fixture
+def holder(slots):
+    running = slots.start(0)
+    yield running
+    slots.stop(0, timeout=30)
+    assert running.processes() == [] and not running.dir.exists()
+
+
+@pytest.fixture
+def control(holder):
+    with holder.control() as c:
+        yield c
