@@ -7,16 +7,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* glibc's own, under the names that stay when ours stand in front; a sanitizer's heap has only the usual ones. */
+/* glibc's own, or the sanitizer's, under the names that stay when others stand in front. */
 #ifdef FORGET_SANITIZED
-#define __libc_free free
-#define __libc_malloc malloc
-#define __libc_realloc realloc
-#else
+#define __libc_free __interceptor_free
+#define __libc_malloc __interceptor_malloc
+#define __libc_realloc __interceptor_realloc
+#endif
 extern void __libc_free(void *p);
 extern void *__libc_malloc(size_t bytes);
 extern void *__libc_realloc(void *p, size_t bytes);
-#endif
 
 #define PAGE 4096u
 #define GIVE_UP (32u << 10) /* from here on a system call is cheaper than to touch what was perhaps never used */
