@@ -121,7 +121,14 @@ void peer_reading(struct peer *p, bool on)
 
 int peer_send(struct peer *p, uint16_t type, const void *payload, size_t len)
 {
-    if (p->ended || frame_writer_send(&p->out, p->fd, type, payload, len) < 0)
+    const struct iovec part = { (void *)(uintptr_t)payload, len };
+
+    return peer_send_parts(p, type, &part, 1);
+}
+
+int peer_send_parts(struct peer *p, uint16_t type, const struct iovec *parts, size_t count)
+{
+    if (p->ended || frame_writer_send_parts(&p->out, p->fd, type, parts, count) < 0)
         return -1;
     if (frame_writer_pending(&p->out))
         ev_io_start(p->loop, &p->write);

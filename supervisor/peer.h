@@ -53,6 +53,7 @@ void peer_reading(struct peer *p, bool on); /* off: the kernel's buffer fills, t
 
 /* Queue a message and send what goes out at once: 0; -1 the queue is full, no memory, or the other side is gone. */
 int peer_send(struct peer *p, uint16_t type, const void *payload, size_t len);
-size_t peer_pending(const struct peer *p); /* bytes not sent yet */
+int peer_send_parts(struct peer *p, uint16_t type, const struct iovec *parts, size_t count); /* up to FRAME_PARTS */
+size_t peer_pending(const struct peer *p);                                                   /* bytes not sent yet */
 
 #endif

@@ -11,6 +11,10 @@
 
 #define FILL_CHUNK ((size_t)65536)
 #define FILL_MOST (4 * FILL_CHUNK)
+#define LONG_REST \
+    ((size_t)16 << 10)   /* of a message: what follows it would be moved afterwards, by all of its length \
+                          */
+#define BEHIND_LONG 4096 /* read along with it: the next message's header */
 
 void frame_put_header(uint8_t h[FRAME_HEADER], uint16_t type, uint32_t len)
 {
@@ -120,18 +124,41 @@ static void compact(struct frame_reader *r)
     r->pos = 0;
 }
 
+/* Bytes of the message at the front, come or not; whether its header is sound is looked at by who takes it out. */
+static size_t front_size(const struct frame_reader *r)
+{
+    uint32_t len = 0;
+
+    if (r->in.len >= FRAME_HEADER)
+        memcpy(&len, r->in.data, sizeof(len));
+    return FRAME_HEADER + (size_t)len;
+}
+
+/* How much to ask for, of the room there is: less at the end of a long message. */
+static size_t worth_reading(const struct frame_reader *r, size_t room)
+{
+    size_t whole = front_size(r), want;
+
+    if (whole < r->in.len + LONG_REST)
+        return room;
+    want = whole - r->in.len + BEHIND_LONG;
+    return want < room ? want : room;
+}
+
 int frame_reader_fill(struct frame_reader *r, int sock, struct err *err)
 {
-    size_t total = 0, room;
+    size_t total = 0;
 
     compact(r);
     while (total < FILL_MOST && r->in.len + FILL_CHUNK <= r->in.max) {
+        size_t room, want;
         ssize_t n;
 
         if (buf_reserve(&r->in, FILL_CHUNK) < 0)
             return err_nomem(err);
-        room = r->in.cap - 1 - r->in.len; /* all of it: a frame of 64 KiB and its fields in one call */
-        n = read(sock, r->in.data + r->in.len, room);
+        room = r->in.cap - 1 - r->in.len;
+        want = worth_reading(r, room);
+        n = read(sock, r->in.data + r->in.len, want);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN)
@@ -143,7 +170,7 @@ int frame_reader_fill(struct frame_reader *r, int sock, struct err *err)
         r->in.len += (size_t)n;
         r->in.data[r->in.len] = '\0';
         total += (size_t)n;
-        if ((size_t)n < room)
+        if ((size_t)n < room || front_size(r) > LONG_REST)
             return 1;
     }
     return 1;
@@ -196,18 +223,44 @@ static int make_room(struct frame_writer *w, size_t len)
     return 0;
 }
 
+static int total_size(const struct iovec *parts, size_t count, size_t *ret)
+{
+    size_t i, total = 0;
+
+    for (i = 0; i < count; i++) {
+        if (parts[i].iov_len > FRAME_MAX - total)
+            return -1;
+        total += parts[i].iov_len;
+    }
+    *ret = total;
+    return 0;
+}
+
+static int put_parts(struct frame_writer *w, uint16_t type, const struct iovec *parts, size_t count)
+{
+    uint8_t h[FRAME_HEADER];
+    size_t total, i;
+
+    if (total_size(parts, count, &total) < 0 || make_room(w, sizeof(h) + total) < 0)
+        return -1;
+    frame_put_header(h, type, (uint32_t)total);
+    buf_add(&w->out, h, sizeof(h));
+    for (i = 0; i < count; i++)
+        buf_add(&w->out, parts[i].iov_base, parts[i].iov_len);
+    return 0;
+}
+
+static struct iovec part(const void *data, size_t len)
+{
+    return (struct iovec){ (void *)(uintptr_t)data, len };
+}
+
 int frame_writer_put_two(struct frame_writer *w, uint16_t type, const void *payload, size_t len, const void *more,
                          size_t more_len)
 {
-    uint8_t h[FRAME_HEADER];
+    const struct iovec parts[] = { part(payload, len), part(more, more_len) };
 
-    if (len > FRAME_MAX || more_len > FRAME_MAX - len || make_room(w, sizeof(h) + len + more_len) < 0)
-        return -1;
-    frame_put_header(h, type, (uint32_t)(len + more_len));
-    buf_add(&w->out, h, sizeof(h));
-    buf_add(&w->out, payload, len);
-    buf_add(&w->out, more, more_len);
-    return 0;
+    return put_parts(w, type, parts, ARRAY_LEN(parts));
 }
 
 int frame_writer_put(struct frame_writer *w, uint16_t type, const void *payload, size_t len)
@@ -229,33 +282,38 @@ static void keep_rest(struct frame_writer *w, const struct iovec *parts, size_t 
 }
 
 /* Room is made first: a message of which a part has left must be kept to its end. */
-int frame_writer_send_two(struct frame_writer *w, int sock, uint16_t type, const void *payload, size_t len,
-                          const void *more, size_t more_len)
+int frame_writer_send_parts(struct frame_writer *w, int sock, uint16_t type, const struct iovec *parts, size_t count)
 {
     uint8_t h[FRAME_HEADER];
-    struct iovec parts[] = {
-        { h, sizeof(h) },
-        { (void *)(uintptr_t)payload, len },
-        { (void *)(uintptr_t)more, more_len },
-    };
-    const struct msghdr m = { .msg_iov = parts, .msg_iovlen = ARRAY_LEN(parts) };
+    struct iovec all[1 + FRAME_PARTS] = { { h, sizeof(h) } };
+    const struct msghdr m = { .msg_iov = all, .msg_iovlen = 1 + count };
+    size_t total;
     ssize_t n;
 
     if (frame_writer_pending(w)) {
-        if (frame_writer_put_two(w, type, payload, len, more, more_len) < 0)
+        if (put_parts(w, type, parts, count) < 0)
             return -1;
         return frame_writer_flush(w, sock);
     }
-    if (len > FRAME_MAX || more_len > FRAME_MAX - len || make_room(w, sizeof(h) + len + more_len) < 0)
+    if (count > FRAME_PARTS || total_size(parts, count, &total) < 0 || make_room(w, sizeof(h) + total) < 0)
         return -1;
-    frame_put_header(h, type, (uint32_t)(len + more_len));
+    frame_put_header(h, type, (uint32_t)total);
+    memcpy(all + 1, parts, count * sizeof(*parts));
     do
         n = sendmsg(sock, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
     while (n < 0 && errno == EINTR);
     if (n < 0 && errno != EAGAIN)
         return -1;
-    keep_rest(w, parts, ARRAY_LEN(parts), n > 0 ? (size_t)n : 0);
+    keep_rest(w, all, 1 + count, n > 0 ? (size_t)n : 0);
     return frame_writer_pending(w) ? 0 : frame_writer_flush(w, sock);
+}
+
+int frame_writer_send_two(struct frame_writer *w, int sock, uint16_t type, const void *payload, size_t len,
+                          const void *more, size_t more_len)
+{
+    const struct iovec parts[] = { part(payload, len), part(more, more_len) };
+
+    return frame_writer_send_parts(w, sock, type, parts, ARRAY_LEN(parts));
 }
 
 int frame_writer_send(struct frame_writer *w, int sock, uint16_t type, const void *payload, size_t len)

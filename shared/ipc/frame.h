@@ -7,11 +7,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #include "shared/base/buf.h"
 #include "shared/base/err.h"
 
 #define FRAME_HEADER 8
+#define FRAME_PARTS 3
 #define FRAME_MAX (17u << 20) /* hard ceiling of one payload: a 16 MiB browser frame and its fields */
 
 void frame_put_header(uint8_t h[FRAME_HEADER], uint16_t type, uint32_t len); /* for those who send by themselves */
@@ -57,6 +59,8 @@ int frame_writer_put_two(struct frame_writer *w, uint16_t type, const void *payl
 int frame_writer_send(struct frame_writer *w, int sock, uint16_t type, const void *payload, size_t len);
 int frame_writer_send_two(struct frame_writer *w, int sock, uint16_t type, const void *payload, size_t len,
                           const void *more, size_t more_len);
+/* The same for a payload in up to FRAME_PARTS pieces. */
+int frame_writer_send_parts(struct frame_writer *w, int sock, uint16_t type, const struct iovec *parts, size_t count);
 size_t frame_writer_pending(const struct frame_writer *w); /* bytes not sent yet */
 int frame_writer_flush(struct frame_writer *w, int sock);  /* 0 (also EAGAIN), -1 the peer is gone */
 

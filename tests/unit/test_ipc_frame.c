@@ -207,6 +207,39 @@ static void a_reader_refuses_what_is_too_long_before_it_comes(void **state)
     frame_reader_release(&r);
 }
 
+/* Else all that came behind a long one would be moved to the front each time. */
+static void little_is_read_behind_a_long_message(void **state)
+{
+    enum { LONG = 60000 };
+    struct pair *p = *state;
+    struct frame_reader r;
+    struct frame_writer w;
+    const void *payload;
+    char *data = mem_zalloc(1, LONG);
+    struct err err;
+    uint16_t type;
+    size_t i, len;
+
+    frame_reader_init(&r, LONG);
+    frame_writer_init(&w, 10 * LONG);
+    assert_int_equal(io_set_nonblock(p->b, true), 0);
+    for (i = 1; i <= 6; i++)
+        assert_int_equal(frame_writer_put(&w, (uint16_t)i, data, LONG), 0);
+    for (i = 1; i <= 6; i++) {
+        while (frame_reader_next(&r, &type, &payload, &len, &err) == 0) {
+            assert_int_equal(frame_writer_flush(&w, p->a), 0);
+            assert_int_equal(frame_reader_fill(&r, p->b, &err), 1);
+        }
+        assert_int_equal(type, i);
+        assert_int_equal(len, LONG);
+        if (i > 2) /* the first time nothing is known yet */
+            assert_true(r.in.len - r.pos <= 4096);
+    }
+    frame_reader_release(&r);
+    frame_writer_release(&w);
+    mem_free(data);
+}
+
 /* Writer and reader against each other, with a socket buffer that is often full. */
 static void bursts_pass_in_order(void **state)
 {
@@ -368,6 +401,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_failed_payload_is_not_sent, make_pair, drop_pair),
         cmocka_unit_test_setup_teardown(a_reader_takes_bytes_in_any_portion, make_pair, drop_pair),
         cmocka_unit_test_setup_teardown(a_reader_refuses_what_is_too_long_before_it_comes, make_pair, drop_pair),
+        cmocka_unit_test_setup_teardown(little_is_read_behind_a_long_message, make_pair, drop_pair),
         cmocka_unit_test_setup_teardown(bursts_pass_in_order, make_pair, drop_pair),
         cmocka_unit_test_setup_teardown(a_full_writer_keeps_what_it_has, make_pair, drop_pair),
         cmocka_unit_test_setup_teardown(what_is_sent_at_once_stays_in_order_with_what_waits, make_pair, drop_pair),
