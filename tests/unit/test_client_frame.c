@@ -20,6 +20,9 @@ static void what_the_runtime_takes_is_not_called_bad(void **state)
         "{\"action\":\"reset\",\"message\":0}",
         "{\"action\":\"agent_reply_options\",\"message\":0}",
         "{\"action\":\"user_message\",\"message\":NaN}", /* Python reads it */
+        "{\"action\":\"user_message\",\"message\":-Infinity}",
+        "{\"action\":\"user_message\",\"message\":[\"NN I In Na\",NaN]}",
+        "NaN", /* nothing but that: cannot be told */
         "{\"action\":\"user_message\",\"message\":\"\\u0000\"}",
     };
     static char longest[CLIENT_FRAME_JUDGED + 1];
@@ -37,6 +40,8 @@ static void what_ends_its_connection_is(void **state)
     static const char *const bad[] = {
         "",
         "no JSON",
+        "Na",
+        "NNNNNN IIIII Infinit",
         "[]",
         "\"x\"",
         "{}",
