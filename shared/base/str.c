@@ -78,9 +78,14 @@ size_t utf8_encode(uint32_t cp, char *out)
 static size_t ascii_run(const char *s, size_t len)
 {
     const uint64_t high = UINT64_C(0x8080808080808080);
-    uint64_t word;
+    uint64_t word, words[4];
     size_t i = 0;
 
+    for (; len - i >= sizeof(words); i += sizeof(words)) {
+        memcpy(words, s + i, sizeof(words));
+        if ((words[0] | words[1] | words[2] | words[3]) & high)
+            break;
+    }
     for (; len - i >= sizeof(word); i += sizeof(word)) {
         memcpy(&word, s + i, sizeof(word));
         if (word & high)
