@@ -16,7 +16,6 @@
 #define CLOSE_SECONDS 5.
 #define PINGS 3            /* without an answer: it is dead */
 #define STUCK_SECONDS 600. /* without taking anything of what waits for it */
-#define LENGTH_BYTES 4     /* in front of a message for the holder */
 #define KEPT_BUFFER 16384  /* a message buffer up to this size is kept for the next message */
 #define RESERVED_MOST ((size_t)128 << 10)
 
@@ -132,7 +131,7 @@ struct browser *browser_new(struct ws_server *server, struct lws *wsi)
     b->holder.fd = -1;
     list_init(&b->link);
     list_init(&b->own);
-    buf_init(&b->in, LENGTH_BYTES + BROWSER_MESSAGE_MAX + 1);
+    buf_init(&b->in, BROWSER_MESSAGE_MAX + 1);
     ev_timer_init(&b->timer, on_timer, 0., 0.);
     b->timer.data = b;
     browser_set_timer(b, HTTP_SECONDS);
@@ -231,14 +230,14 @@ static int identify(struct browser *b, struct err *err)
 }
 
 /* The contract's order: id, first frame, sign-in, rate, owner. */
-static void sign_in(struct browser *b)
+static void sign_in(struct browser *b, char *text, size_t len)
 {
     struct supervisor *sv = supervisor_of(b);
     struct session *s;
     struct err err;
-    int r = auth_parse(b->in.data + LENGTH_BYTES, b->in.len - LENGTH_BYTES, &b->auth, &err);
+    int r = auth_parse(text, len, &b->auth, &err);
 
-    mem_wipe(b->in.data, b->in.len); /* it held the session's id */
+    mem_wipe(text, len); /* it held the session's id */
     if (r < 0 || identify(b, &err) < 0) {
         browser_refuse(b, CLOSE_AUTH, err.msg);
         return;
@@ -282,10 +281,9 @@ void browser_heard(struct browser *b)
     b->heard = seconds();
 }
 
-static void take_message(struct browser *b, bool binary)
+static void take_message(struct browser *b, char *text, size_t len)
 {
-    const char *text = b->in.data + LENGTH_BYTES;
-    size_t len = b->in.len - LENGTH_BYTES;
+    bool binary = lws_frame_is_binary(b->wsi);
 
     if (b->phase == BROWSER_AUTH && binary)
         browser_refuse(b, CLOSE_AUTH, "The first frame must be text");
@@ -294,49 +292,50 @@ static void take_message(struct browser *b, bool binary)
     else if (!utf8_valid(text, len))
         browser_close(b, CLOSE_TEXT, "The text is not UTF-8");
     else if (b->phase == BROWSER_AUTH)
-        sign_in(b);
-    else if (relay_send(b, &b->in) < 0)
+        sign_in(b, text, len);
+    else if (relay_send(b, text, len) < 0)
         browser_refuse(b, CLOSE_UNREACHABLE, "The agent cannot be reached");
 }
 
-static void begin_message(struct browser *b)
+/* A piece of a message: what is promised may never come, so not all room for it is made. */
+static int collect(struct browser *b, char *data, size_t len, size_t rest)
 {
-    static const char length[LENGTH_BYTES];
+    int r;
 
-    if (b->in.cap > KEPT_BUFFER)
-        buf_release(&b->in);
-    buf_clear(&b->in);
-    buf_add(&b->in, length, LENGTH_BYTES);
+    if (b->in.cap <= KEPT_BUFFER && len + rest > KEPT_BUFFER)
+        buf_reserve(&b->in, len + rest < RESERVED_MOST ? len + rest : RESERVED_MOST);
+    r = buf_add(&b->in, data, len);
+    if (b->phase == BROWSER_AUTH)
+        mem_wipe(data, len); /* it may hold the id of a sign-in, and this buffer stays */
+    return r;
 }
 
 void browser_received(struct browser *b, void *data, size_t len)
 {
     size_t rest = lws_remaining_packet_payload(b->wsi),
            most = b->phase == BROWSER_AUTH ? AUTH_FRAME_MAX : BROWSER_MESSAGE_MAX;
-    int added;
+    bool first = lws_is_first_fragment(b->wsi), last = lws_is_final_fragment(b->wsi);
 
     browser_heard(b);
     if (b->phase == BROWSER_CLOSING)
         return;
-    if (lws_is_first_fragment(b->wsi))
-        begin_message(b);
+    if (first && b->in.cap > KEPT_BUFFER)
+        buf_release(&b->in);
+    if (first)
+        buf_clear(&b->in);
     /* The frame's header tells how much is to come, so nothing is collected in vain. */
-    if (len > most || rest > most || b->in.len - LENGTH_BYTES + len + rest > most) {
+    if (len > most || rest > most || b->in.len + len + rest > most) {
         if (b->phase == BROWSER_AUTH)
             browser_refuse(b, CLOSE_AUTH, "The first frame is too long");
         else
             browser_close(b, CLOSE_TOO_LARGE, "Frames may have 16 MiB");
-        return;
-    }
-    if (b->in.cap <= KEPT_BUFFER && len + rest > KEPT_BUFFER) /* what is promised may never come: not all of it */
-        buf_reserve(&b->in, len + rest < RESERVED_MOST ? len + rest : RESERVED_MOST);
-    added = buf_add(&b->in, data, len);
-    if (b->phase == BROWSER_AUTH)
-        mem_wipe(data, len); /* it may hold the id of a sign-in, and this buffer stays */
-    if (added < 0)
+    } else if (first && last && len) {
+        take_message(b, data, len);
+    } else if (collect(b, data, len, rest) < 0) {
         browser_refuse(b, CLOSE_UNREACHABLE, "The service is out of memory");
-    else if (lws_is_final_fragment(b->wsi))
-        take_message(b, lws_frame_is_binary(b->wsi));
+    } else if (last) {
+        take_message(b, b->in.data ? b->in.data : (char[]){ "" }, b->in.len);
+    }
 }
 
 void browser_peer_closes(struct browser *b)
@@ -364,17 +363,33 @@ static int write_own(struct browser *b)
     return r;
 }
 
+/* The message's own header stands in front of the text: room enough for the WebSocket's, and not needed any more. */
+static int write_waiting(struct browser *b)
+{
+    b->next.waiting = false;
+    return write_text(b, (unsigned char *)b->holder.in.in.data + b->next.at, b->next.len);
+}
+
 static int write_next(struct browser *b)
 {
-    /* The message's own header stands in front of the text: room enough for the WebSocket's, and not needed any more.
-     */
-    int r = write_text(b, (unsigned char *)b->holder.in.in.data + b->next.at, b->next.len);
-
-    b->next.waiting = false;
-    if (r < 0)
+    if (write_waiting(b) < 0)
         return -1;
     relay_pull(b);
     return 0;
+}
+
+/* libwebsockets wants to be asked first, which costs a turn of the loop and two system calls for each frame. What it
+ * asks for in return is that the socket takes something, and that nothing it was given before still waits. */
+void browser_write_frame(struct browser *b)
+{
+    if (!b->next.now || !list_empty(&b->own) || b->ping_due || lws_send_pipe_choked(b->wsi)) {
+        browser_wants_write(b);
+        return;
+    }
+    b->next.now--;
+    b->took = seconds();
+    if (write_waiting(b) < 0)
+        browser_kill(b);
 }
 
 static int write_ping(struct browser *b)

@@ -59,7 +59,7 @@ struct browser {
     struct ev_timer timer; /* the phase's deadline; OPEN: the next look whether the browser lives */
 
     /* from the browser */
-    struct buf in; /* the message that is coming: room for its length, then its bytes */
+    struct buf in; /* the message that is coming, unless it came in one piece */
     bool choked;   /* not read: the holder is behind */
     double heard;  /* loop time of its last sign of life */
     double took;   /* loop time at which it last took a frame */
@@ -70,6 +70,7 @@ struct browser {
     struct {
         bool waiting;   /* a frame of the holder is next */
         size_t at, len; /* where its text stands in the peer's buffer */
+        unsigned now;   /* so many may still be written in this turn, without the way through libwebsockets */
         uint64_t number;
     } next;
     uint16_t close_code; /* CLOSING: 0 when the browser closed */
@@ -105,14 +106,15 @@ void browser_kill(struct browser *b);                         /* ends the connec
 int browser_queue(struct browser *b, const struct buf *text); /* 0; -1 no memory: it was killed */
 void browser_set_timer(struct browser *b, double seconds);
 void browser_wants_write(struct browser *b);
+void browser_write_frame(struct browser *b); /* the holder's next frame: now where that can be, else when it can */
 void browser_log_context(const struct browser *b); /* lines written from now on are about it */
 
 /* The conversation (relay.c). */
 void relay_join(struct browser *b, struct session *s);
-void relay_leave(struct browser *b);                    /* lets go of holder and session; twice is fine */
-void relay_pull(struct browser *b);                     /* looks for the holder's next frame */
-int relay_send(struct browser *b, struct buf *message); /* a whole message, 4 bytes free in front; 0 or -1 */
-void relay_session_ends(struct browser *b);             /* why is in its session */
+void relay_leave(struct browser *b);                             /* lets go of holder and session; twice is fine */
+void relay_pull(struct browser *b);                              /* looks for the holder's next frame */
+int relay_send(struct browser *b, const void *text, size_t len); /* a whole message: 0 or -1 */
+void relay_session_ends(struct browser *b);                      /* why is in its session */
 void relay_session_gone(struct browser *b);
 void relay_give_up(struct browser *b); /* nothing explained the loss of the holder */
 

@@ -15,6 +15,7 @@
 #define ORPHAN_SECONDS 300.     /* for what is under way from a session that is gone */
 #define HIGH_WATER (256u << 10) /* bytes on the way to the holder at which the browser is not read any more */
 #define LOW_WATER (64u << 10)
+#define AT_ONCE 16 /* frames to one browser before the others have their turn */
 #define MOST_QUEUED (HIGH_WATER + HOLD_MAX_PAYLOAD + FRAME_HEADER) /* one whole message more than the mark */
 
 void relay_give_up(struct browser *b)
@@ -89,7 +90,7 @@ static int on_frame(struct browser *b, const void *payload, const struct hold_ev
     b->next.len = e->frame.len;
     b->server->supervisor->sessions.metrics.frames_to_browsers++;
     b->server->supervisor->sessions.metrics.bytes_to_browsers += e->frame.len;
-    browser_wants_write(b);
+    browser_write_frame(b);
     return 0;
 }
 
@@ -150,8 +151,12 @@ void relay_pull(struct browser *b)
 
 static void on_readable(struct peer *p)
 {
-    browser_log_context(p->owner);
-    relay_pull(p->owner);
+    struct browser *b = p->owner;
+
+    browser_log_context(b);
+    b->next.now = AT_ONCE;
+    relay_pull(b);
+    b->next.now = 0;
     log_context(NULL, NULL);
 }
 
@@ -167,15 +172,19 @@ static void on_sent(struct peer *p)
 
 static const struct peer_events peer_events = { on_readable, on_sent };
 
-int relay_send(struct browser *b, struct buf *message)
+int relay_send(struct browser *b, const void *text, size_t len)
 {
-    uint32_t len = (uint32_t)(message->len - sizeof(len));
+    uint32_t length = (uint32_t)len;
+    char nul = '\0';
+    const struct iovec field[] = { /* as wire_put_bytes() makes it */
+                                   { &length, sizeof(length) },
+                                   { (void *)(uintptr_t)text, len },
+                                   { &nul, 1 }
+    };
 
     if (b->lost)
         return 0; /* nobody is there to hear it, which the browser is told in a moment */
-    memcpy(message->data, &len, sizeof(len));
-    /* buf keeps a NUL behind the bytes, which is the one that closes the field. */
-    if (!peer_is_open(&b->holder) || peer_send(&b->holder, HOLD_SEND, message->data, message->len + 1) < 0)
+    if (!peer_is_open(&b->holder) || peer_send_parts(&b->holder, HOLD_SEND, field, ARRAY_LEN(field)) < 0)
         return -1;
     b->server->supervisor->sessions.metrics.frames_to_agents++;
     b->server->supervisor->sessions.metrics.bytes_to_agents += len;

@@ -99,9 +99,14 @@ class Socket:
         self.s.close()
 
 
+def message(size):
+    """What a client of the runtime sends, of that many bytes: a relay may look at it."""
+    return b'{"action":"user_message","message":"%s"}' % (b"r" * (size - 38))
+
+
 def round_trips(sockets, size, seconds, most=1 << 30):
-    """Each socket has one frame under way to an agent that says back what it hears. Times of all round trips, seconds."""
-    data = frame(b"r" * size)
+    """Each socket has one message under way to an agent that says back what it hears. Times of all round trips, seconds."""
+    data = frame(message(size))
     expected = size_from_service(size)
     poll, state, times = select.epoll(), {}, []
     until = time.perf_counter() + seconds
