@@ -35,6 +35,7 @@ struct launcher {
     char *slots_path, *holders_path, *holder_program;
     char *door_path; /* of the socket made here, removed at the end; NULL: one that was handed over */
     int slots_dir;
+    int users_fd;       /* holds the claim to the session users (users.h) */
     struct disks disks; /* with them slots have their directories there, not in slots_dir */
     struct cgroups cgroups;
     uid_t service_uid;

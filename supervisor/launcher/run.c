@@ -20,6 +20,7 @@
 #include "supervisor/launcher/limits.h"
 #include "supervisor/launcher/locks.h"
 #include "supervisor/launcher/privileges.h"
+#include "supervisor/launcher/users.h"
 
 #define END_PATIENCE_S 10.0
 #define PATH_SIZE 4096
@@ -233,6 +234,15 @@ static int open_door(struct launcher *l, int *ret_fd, struct err *err)
     return 0;
 }
 
+static int claim_users(struct launcher *l, struct err *err)
+{
+    if (users_claim(USERS_FILE, l->config.session_uid_base, l->n, &l->users_fd, err) < 0)
+        return -1;
+    if (l->users_fd < 0)
+        log_debug("%s cannot be used: another service's session users would not be noticed", USERS_FILE);
+    return 0;
+}
+
 static int set_up(struct launcher *l, const char *config_file, int *ret_listen, struct err *err)
 {
     enum log_level level = LOG_INFO;
@@ -246,7 +256,8 @@ static int set_up(struct launcher *l, const char *config_file, int *ret_listen, 
         return err_set(err, ERR_INTERNAL, 0, "the launcher needs root: it starts sessions under users of their own");
     l->n = (uint32_t)l->config.max_sessions; /* the supervisor counts the same */
     umask(022);
-    if (find_service(l, err) < 0 || make_dirs(l, err) < 0 || make_env(l, err) < 0 || open_door(l, ret_listen, err) < 0)
+    if (claim_users(l, err) < 0 || find_service(l, err) < 0 || make_dirs(l, err) < 0 || make_env(l, err) < 0 ||
+        open_door(l, ret_listen, err) < 0)
         return -1;
     limits_find(l);
     if (privileges_drop(err) < 0 || check_proc(err) < 0)
@@ -294,6 +305,7 @@ static void release(struct launcher *l)
     config_env_free(l->holder_env);
     config_release(&l->config);
     cleanup_fd_close(&l->slots_dir);
+    cleanup_fd_close(&l->users_fd); /* last: nothing runs as one of them any more */
     mem_free(l->places);
     mem_free(l->slots_path);
     mem_free(l->holders_path);
@@ -302,7 +314,7 @@ static void release(struct launcher *l)
 
 int launcher_run(const char *config_file)
 {
-    struct launcher l = { .slots_dir = -1, .config_file = config_file };
+    struct launcher l = { .slots_dir = -1, .users_fd = -1, .config_file = config_file };
     struct err err = { 0 };
     int listen_fd = -1, r;
 

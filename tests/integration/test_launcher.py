@@ -233,6 +233,19 @@ def test_a_killed_launcher_takes_its_sessions_along_and_the_next_one_cleans():
         slots.stop(0)
 
 
+def test_a_service_that_would_share_session_users_does_not_start(tmp_path):
+    """It would end the other's sessions as leftovers of its own."""
+    with Slots(UID) as slots:
+        holder = slots.start(0)
+        other = {**slots.settings, "AGENT_SIMULATOR_STATE_DIR": str(tmp_path / "state"), "AGENT_SIMULATOR_RUNTIME_DIR": str(tmp_path / "run")}
+        for base in (UID, UID + slots.n - 1, UID - slots.n + 1):
+            done = subprocess.run([wire.BUILD / "bin" / "agentsim-launcher"], env={"PATH": "/usr/bin:/bin", **other,
+                                  "AGENT_SIMULATOR_SESSION_UID_BASE": str(base)}, capture_output=True, text=True, timeout=20, check=False)
+            assert done.returncode == 1 and f"another service (process {slots.process.pid})" in done.stderr, done
+        assert pathlib.Path(f"/proc/{holder.pid}").exists()
+        slots.stop(0)
+
+
 def test_a_stopped_launcher_ends_its_sessions_first():
     with Slots(UID) as slots:
         for slot in range(3):
