@@ -100,6 +100,9 @@ def gui_frame(gui, action, **more):
 
 
 MIMES = ("application/pdf", "text/plain", "image/png", "application/zip", "text/csv", "odt", "weird/type")
+EXTENSIONS = {"pdf": "application/pdf", "txt": "text/plain", "json": "application/json", "csv": "text/csv", "xml": "text/xml",
+              "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "mp3": "audio/mpeg",
+              "mp4": "video/mp4"}
 ODD_TEXTS = ("", " ", "42", "-3.5", "1e400", "null", "[1, 2]", '"quoted"', "ß и 世界 😀", "a\nb\r\n\tc", "x" * 20000, "good",
              "it's \"q\" \\ \\n", "<b>x</b> & **md** `c`", "%s {} {0}", "\u2028\u202e\ufeff", "e\u0301")
 JSONS = ('{"message": "good"}', '{"message": "Berlin"}', '{"a": 1}', '{"message": 5}', "{}")
@@ -116,14 +119,43 @@ def options_of(view):
             for line in action.get("ws_options", "").split("\n") if line.strip()]
 
 
-def script(request, seed, count=12):
-    """What a user does who tries everything: steps for agent_talk.py."""
+def fitting(operation, target):
+    """A value, not one that is false, with which a comparison holds."""
+    if isinstance(target, (int, float)) and not isinstance(target, bool):
+        return {"<": target - 1, ">": target + 1, "!=": target + 1}.get(operation, target) or -0.5
+    return {"<": "!", ">": f"{target}~", "!=": f"{target}x"}.get(operation, target) or "!"
+
+
+def answers_to(rng, view, block, spoken, gui):
+    """Steps that a transition waits for, as far as that can be told."""
+    kind = block.get("predefinedType") or block.get("event") or block.get("customEvent")
+    if kind == "when_intent_matched":
+        known = [key for intent in view.of_type("AgentIntent") if intent.get("name") == block.get("intentName")
+                 for key in intent.get("bodies") or intent.get("ownedElements") or ()]
+        texts = [view.elements[key]["name"] for key in known if view.elements.get(key, {}).get("name")]
+        return [say(rng.choice(texts))] if texts else []
+    compared = block.get("conditionValue")
+    if isinstance(compared, dict) and {"variable", "operator", "targetValue"} <= set(compared):
+        value = {compared["variable"]: fitting(compared["operator"], compared["targetValue"])}
+        return [{"send": {"action": "user_set_variable", "message": value}}, {"wake": True}]
+    if kind in ("when_file_received", "ReceiveFileEvent"):
+        wanted = (block.get("fileType") or "").split(",")[0].strip().lower()
+        return [{"send": file_frame(EXTENSIONS.get(wanted, wanted or "text/plain"))}]
+    if kind in ("when_form_submitted", "GUIEvent"):
+        sender = block.get("formGuiId") or block.get("guiEventGuiId") or gui
+        return [{"send": gui_frame(sender, "onSubmit", value={"days": "3"})}]
+    return [say(rng.choice(JSONS) if kind == "ReceiveJSONEvent" else spoken())]
+
+
+def script(request, seed, count=14):
+    """What a user does who tries everything, and mostly what the diagram waits for: steps for agent_talk.py."""
     rng, view = random.Random(seed), View(request)
     sentences, options = sentences_of(view), options_of(view)
     guis = [gui for gui in view.values("gui_id") if isinstance(gui, str)] or ["nowhere"]
     spoken = [lambda: rng.choice(sentences)] * 4 if sentences else []
     spoken += [lambda: rng.choice(options)] if options else []
     spoken += [lambda: rng.choice(ODD_TEXTS), lambda: random_text.tame(rng, 3).replace("{", "("), lambda: rng.choice(JSONS)]
+    blocks = [block for _, block in view.arcs]
 
     def text():
         return rng.choice(spoken)()
@@ -133,19 +165,21 @@ def script(request, seed, count=12):
                   "city": rng.choice(("Berlin", "10")), "total": rng.choice((2.5, 100, "it is"))}
         return {key: values[key] for key in rng.sample(list(values), rng.randint(1, 4))}
 
+    def expected():
+        return answers_to(rng, view, rng.choice(blocks), text, rng.choice(guis))
+
     makers = [
-        (10, lambda: say(text())),
-        (2, lambda: {"send": file_frame(rng.choice(MIMES))}),
-        (2, lambda: {"send": gui_frame(rng.choice(guis), "onSubmit", value={"days": "3"})}),
-        (1, lambda: {"send": gui_frame(rng.choice(guis), "onClick")}),
-        (2, lambda: {"send": {"action": "user_set_variable", "message": variables()}}),
-        (1, lambda: {"wake": True}),
-        (1, lambda: {"together": [say(text())["send"], say(text())["send"]]}),
-        (1, lambda: {"send": {"action": "agent_reply_str", "message": "from an agent"}}),
-        (1, lambda: {"send": {"action": "reset", "message": None}}),
+        (14, expected),
+        (5, lambda: [say(text())]),
+        (1, lambda: [{"send": file_frame(rng.choice(MIMES))}]),
+        (1, lambda: [{"send": gui_frame(rng.choice(guis), "onClick")}]),
+        (1, lambda: [{"send": {"action": "user_set_variable", "message": variables()}}, {"wake": True}]),
+        (1, lambda: [{"together": [say(text())["send"], say(text())["send"]]}]),
+        (1, lambda: [{"send": {"action": "agent_reply_str", "message": "from an agent"}}]),
+        (1, lambda: [{"send": {"action": "reset", "message": None}}]),
     ]
     weights = [weight for weight, _ in makers]
-    return [rng.choices(makers, weights)[0][1]() for _ in range(count)]
+    return [step for _ in range(count) for step in rng.choices(makers, weights)[0][1]()]
 
 
 # ---- what was said -----------------------------------------------------------------------------------------------------

@@ -46,14 +46,14 @@ def compare(request, seed, reference, theirs, ours, folder):
 
 
 def fixtures(agreed):
-    """Valid ones about which the reference is right, or not. In order of their names neighbours are alike: every third one
+    """Valid ones about which the reference is right, or not. In order of their names neighbours are alike: every fourth one
     is a sample of all kinds."""
     names = []
     for name in harness.fixture_names():
         expected = json.loads((harness.FIXTURES / "expected" / f"{name}.json").read_text(encoding="utf-8"))
         if expected["outcome"] == "ok" and expected["reference"]["agrees"] == agreed:
             names.append(name)
-    return names if SOAK else names[::3]
+    return names if SOAK else names[::4]
 
 
 def talks_on(request, seed, ours, folder):
@@ -71,13 +71,13 @@ def test_a_fixture_is_talked_to_as_to_the_reference(name, model, reference, thei
     compare(talks.at_home(harness.fixture(name), model, SOAK), name, reference, theirs, ours, tmp_path)
 
 
-@pytest.mark.parametrize("seed", seeds(24, salt=60))
+@pytest.mark.parametrize("seed", seeds(20, salt=60))
 def test_a_random_agent_says_what_the_reference_says(seed, model, reference, theirs, ours, tmp_path):
     request = talks.at_home(random_diagram.build(seed, ()), model, SOAK)
     compare(request, seed, reference, theirs, ours, tmp_path)
 
 
-@pytest.mark.parametrize("seed", seeds(8, salt=61))
+@pytest.mark.parametrize("seed", seeds(6, salt=61))
 def test_so_does_one_with_loose_ends(seed, model, reference, theirs, ours, tmp_path):
     request = talks.at_home(random_diagram.build(seed, TAME), model, SOAK)
     compare(request, seed, reference, theirs, ours, tmp_path)
@@ -88,12 +88,12 @@ def test_a_fixture_that_is_too_much_for_the_reference_talks_on(name, model, ours
     talks_on(talks.at_home(harness.fixture(name), model, SOAK), name, ours, tmp_path)
 
 
-@pytest.mark.parametrize("seed", seeds(12, salt=62))
+@pytest.mark.parametrize("seed", seeds(8, salt=62))
 def test_a_difficult_agent_talks_on(seed, model, ours, tmp_path):
     talks_on(talks.at_home(random_diagram.build(seed, random_diagram.ODDITIES), model, SOAK), seed, ours, tmp_path)
 
 
-@pytest.mark.parametrize("seed", seeds(8, salt=63))
+@pytest.mark.parametrize("seed", seeds(6, salt=63))
 def test_a_download_says_what_a_session_says(seed, model, ours, tmp_path):
     oddities = set(random_diagram.ODDITIES) - {"personalization", "telegram", "workspace_paths"}
     request, answers = talks.at_home(random_diagram.build(seed, oddities), model, SOAK), []
