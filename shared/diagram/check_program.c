@@ -116,23 +116,6 @@ static int check_tools(struct program_check *c)
  * ------------------------------------------------------------------------------------------------
  */
 
-/* The function that decides: the one named by the label if there is one, else the first; of equal
- * names the last. */
-static const struct python_function *deciding(const struct condition *c, const struct python_facts *facts)
-{
-    const struct python_function *found = NULL, *fn;
-    size_t i;
-
-    for (i = 0; i < facts->functions_len; i++) {
-        fn = &facts->functions[i];
-        if (fn->async)
-            continue;
-        if (!found || strcmp(fn->name, found->name) == 0 || (c->label && strcmp(fn->name, c->label) == 0))
-            found = fn;
-    }
-    return found;
-}
-
 /* How many of (session, {}) a function takes: 1, 2, or 0 when it cannot be called so. */
 static int arguments_of(const struct python_function *fn)
 {
@@ -141,6 +124,27 @@ static int arguments_of(const struct python_function *fn)
     if (fn->required == 2)
         return 2;
     return fn->required == 1 || fn->optional || fn->varargs ? 1 : 0;
+}
+
+/* The function that decides: the one named by the label if there is one, else the first that can be called; of equal
+ * names the last. When none can be called, the first. */
+static const struct python_function *deciding(const struct condition *c, const struct python_facts *facts)
+{
+    const struct python_function *found = NULL, *fn;
+    bool named = false;
+    size_t i;
+
+    for (i = 0; i < facts->functions_len; i++) {
+        fn = &facts->functions[i];
+        if (fn->async)
+            continue;
+        if (c->label && strcmp(fn->name, c->label) == 0)
+            named = true;
+        else if (named || (found && strcmp(fn->name, found->name) != 0 && (arguments_of(found) || !arguments_of(fn))))
+            continue;
+        found = fn;
+    }
+    return found;
 }
 
 static int choose_function(struct program_check *c, const char *title, const char *where, struct condition *cond,
