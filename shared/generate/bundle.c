@@ -113,13 +113,25 @@ static int add_directories(const struct model *m, struct bundle *b, struct err *
     return result;
 }
 
+/* A session writes into the file, whatever is asked for here: one that cannot be written into has no session. */
+static int check_config(const struct model *m, const struct generate_options *o, struct err *err)
+{
+    struct generate_options session = *o;
+    auto_free char *config = NULL;
+
+    if (!o->session || o->host || !m->config_yaml)
+        return 0;
+    session.host = "127.0.0.1";
+    return generate_config_yaml(m, &session, &config, err);
+}
+
 static int add_config(const struct model *m, const struct generate_options *o, struct bundle *b, struct err *err)
 {
     auto_free char *config = NULL;
 
     if (o->verdict && !m->config_yaml)
         return 0; /* nothing of the diagram's to find fault with */
-    if (generate_config_yaml(m, o, &config, err) < 0)
+    if (check_config(m, o, err) < 0 || generate_config_yaml(m, o, &config, err) < 0)
         return -1;
     return bundle_add(b, "config.yaml", config, strlen(config), err);
 }

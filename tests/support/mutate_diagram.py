@@ -165,6 +165,12 @@ class Mutator:
             del place[self.pick(place)]
 
     @mutation
+    def own_file(self):
+        self.request["configYaml"] = self.pick(
+            (None, 5, "", "null", "text", "- 1", "a: [", "platforms: 5", "platforms:\n  websocket:\n    port: 1\n", "a: &x 1\nb: *y")
+        )
+
+    @mutation
     def unknown_members(self):
         for item in self.objects():
             if self.rng.random() < 0.3:

@@ -144,6 +144,30 @@ static void a_verdict_needs_the_config_of_the_diagram_only(void **state)
     assert_int_equal(err.kind, ERR_BAD_REQUEST);
 }
 
+static void a_session_needs_a_config_that_can_be_written_into(void **state)
+{
+    static const struct {
+        const char *yaml;
+        bool session;
+    } rows[] = { { "a: 1 # kept\n", true }, { "- 1", false }, { "a: [", false }, { "platforms: 5", false } };
+    struct model m = rich();
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < ARRAY_LEN(rows); i++) {
+        struct bundle b = { 0 };
+        struct err err = { 0 };
+
+        m.config_yaml = (char *)(uintptr_t)rows[i].yaml;
+        assert_int_equal(generate_bundle(&m, &session, &b, &err), rows[i].session ? 0 : -1);
+        if (rows[i].session)
+            assert_string_equal(bundle_find(&b, "config.yaml")->content, rows[i].yaml);
+        bundle_release(&b);
+        assert_int_equal(generate_bundle(&m, &download, &b, &err), 0);
+        bundle_release(&b);
+    }
+}
+
 static void a_program_never_hides_a_module(void **state)
 {
     static const struct {
@@ -279,6 +303,7 @@ int main(void)
         cmocka_unit_test(files_come_in_order_and_below_their_root),
         cmocka_unit_test(downloads_have_a_readme_and_folders_for_documents),
         cmocka_unit_test(a_verdict_needs_the_config_of_the_diagram_only),
+        cmocka_unit_test(a_session_needs_a_config_that_can_be_written_into),
         cmocka_unit_test(a_program_never_hides_a_module),
         cmocka_unit_test(a_workspace_that_leaves_its_folder_is_refused),
         cmocka_unit_test(folders_never_have_the_name_of_a_file),
