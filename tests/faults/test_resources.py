@@ -368,6 +368,7 @@ def test_signals_at_any_moment_disturb_nobody(stack, chance):
 WALL_CLOCK = re.compile(r"time_wall_ms\(|ev_now\(|ev_time\(|gettimeofday\(|CLOCK_REALTIME")
 SHOWN = {  # where the wall clock is told or kept on disk, and no deadline comes of it
     "supervisor/holder/session.c", "supervisor/sessions.c", "supervisor/sessions_events.c", "supervisor/signin_desk.c",
+    "supervisor/holder/warm.c",
 }
 
 
