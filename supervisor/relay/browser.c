@@ -1,6 +1,7 @@
 #include "supervisor/relay/browser.h"
 
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include "shared/base/log.h"
@@ -14,9 +15,12 @@
 #define HTTP_SECONDS 10.
 #define AUTH_SECONDS 10.
 #define CLOSE_SECONDS 5.
-#define PINGS 3            /* without an answer: it is dead */
-#define STUCK_SECONDS 600. /* without taking anything of what waits for it */
-#define KEPT_BUFFER 16384  /* a message buffer up to this size is kept for the next message */
+#define PINGS 3                   /* without an answer: it is dead */
+#define STUCK_SECONDS 600.        /* without taking anything of what waits for it */
+#define STRANGER_TURNS 1000       /* in which something comes of who has not joined; one frame needs a few */
+#define STRANGER_CLOSING_TURNS 16 /* once it has been refused, which one in the middle of a long frame should hear */
+#define STRANGER_BYTES (8 * AUTH_FRAME_MAX) /* without a first frame */
+#define KEPT_BUFFER 16384                   /* a message buffer up to this size is kept for the next message */
 #define RESERVED_MOST ((size_t)128 << 10)
 
 struct own_frame {
@@ -120,6 +124,50 @@ static void on_timer(struct ev_loop *loop, struct ev_timer *w, int revents)
     log_context(NULL, NULL);
 }
 
+/* ---- who is not known yet ---- */
+
+/* libwebsockets takes frames without a mask and does not tell. Who has none in the first has none at all. */
+static bool is_unmasked(int fd)
+{
+    unsigned char head[2];
+
+    return recv(fd, head, sizeof(head), MSG_PEEK | MSG_DONTWAIT) == sizeof(head) && !(head[1] & 0x80);
+}
+
+/* What pings and empty pieces of frames cost libwebsockets it does not tell us, nor what comes behind a close. So the
+ * socket itself is looked at, before libwebsockets reads it. */
+static void on_look(struct ev_loop *loop, struct ev_io *w, int revents)
+{
+    struct browser *b = w->data;
+    bool closing = b->phase == BROWSER_CLOSING;
+    int waiting = 0;
+
+    (void)revents;
+    (void)ioctl(w->fd, FIONREAD, &waiting);
+    if (++b->turns > (closing ? STRANGER_CLOSING_TURNS : STRANGER_TURNS)) {
+        ev_io_stop(loop, w);
+        browser_kill(b);
+    } else if (!closing && (b->came += (size_t)waiting) > STRANGER_BYTES && b->much) {
+        browser_refuse(b, CLOSE_AUTH, "The first frame is too long");
+    } else if (!closing && b->turns == 1 && is_unmasked(w->fd)) {
+        browser_close(b, CLOSE_PROTOCOL, "Frames of a client must be masked");
+    }
+    b->much = b->came > STRANGER_BYTES; /* what came now may begin with its first frame */
+}
+
+static void watch_stranger(struct browser *b)
+{
+    ev_io_init(&b->look, on_look, lws_get_socket_fd(b->wsi), EV_READ);
+    ev_set_priority(&b->look, EV_MAXPRI);
+    b->look.data = b;
+    ev_io_start(supervisor_of(b)->loop, &b->look);
+}
+
+void browser_known(struct browser *b)
+{
+    ev_io_stop(supervisor_of(b)->loop, &b->look);
+}
+
 struct browser *browser_new(struct ws_server *server, struct lws *wsi)
 {
     struct browser *b = mem_zalloc(1, sizeof(*b));
@@ -132,6 +180,7 @@ struct browser *browser_new(struct ws_server *server, struct lws *wsi)
     list_init(&b->link);
     list_init(&b->own);
     buf_init(&b->in, BROWSER_MESSAGE_MAX + 1);
+    ev_init(&b->look, on_look);
     ev_timer_init(&b->timer, on_timer, 0., 0.);
     b->timer.data = b;
     browser_set_timer(b, HTTP_SECONDS);
@@ -151,6 +200,7 @@ static void drop_own(struct browser *b)
 void browser_gone(struct browser *b)
 {
     relay_leave(b);
+    browser_known(b);
     ev_timer_stop(supervisor_of(b)->loop, &b->timer);
 }
 
@@ -190,6 +240,7 @@ void browser_close(struct browser *b, enum close_code code, const char *reason)
         return;
     relay_leave(b);
     b->phase = BROWSER_CLOSING;
+    b->turns = 0;
     b->close_code = (uint16_t)code;
     b->close_reason = reason;
     browser_set_timer(b, CLOSE_SECONDS);
@@ -261,6 +312,7 @@ void browser_opened(struct browser *b)
     b->heard = b->took = seconds();
     b->phase = BROWSER_AUTH;
     browser_set_timer(b, AUTH_SECONDS);
+    watch_stranger(b);
     if (!b->who.id_valid) {
         browser_refuse(b, CLOSE_BAD_ID, "The session id is no UUID");
         return;

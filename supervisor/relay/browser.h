@@ -30,6 +30,7 @@
 /* Close codes of the contract. */
 enum close_code {
     CLOSE_NORMAL = 1000,
+    CLOSE_PROTOCOL = 1002,
     CLOSE_BINARY = 1003,
     CLOSE_TEXT = 1007,
     CLOSE_TOO_LARGE = 1009,
@@ -56,6 +57,10 @@ struct browser {
         name[ID_TEXT_LEN + 1]; /* for the log: nginx's id of the handshake, the session; or "" */
     struct handshake who;
     struct auth auth;
+    struct ev_io look;     /* until it has joined: how much it sends */
+    unsigned turns;        /* in which something came; again from 0 when its close is under way */
+    size_t came;           /* about as many bytes */
+    bool much;             /* they were too many before this turn */
     struct ev_timer timer; /* the phase's deadline; OPEN: the next look whether the browser lives */
 
     /* from the browser */
@@ -96,7 +101,8 @@ void browser_received(struct browser *b, void *data, size_t len); /* data is ove
 int browser_writable(struct browser *b);
 void browser_heard(struct browser *b);
 void browser_peer_closes(struct browser *b);
-void browser_gone(struct browser *b); /* no more events; the memory stays until browser_free() */
+void browser_known(struct browser *b); /* a session's own: it may send as much as it likes */
+void browser_gone(struct browser *b);  /* no more events; the memory stays until browser_free() */
 
 /* Stop what is going on, write what is queued, then close. The first code wins. */
 void browser_close(struct browser *b, enum close_code code, const char *reason);

@@ -221,6 +221,7 @@ void relay_join(struct browser *b, struct session *s)
         browser_refuse(b, CLOSE_UNREACHABLE, "The agent cannot be reached");
         return;
     }
+    browser_known(b);
     b->session = s;
     b->phase = BROWSER_JOINING;
     browser_set_timer(b, JOIN_SECONDS);

@@ -6,6 +6,7 @@
 
 #include "shared/base/log.h"
 #include "shared/base/mem.h"
+#include "shared/base/time.h"
 #include "shared/forget/forget.h"
 #include "supervisor/relay/browser.h"
 #include "supervisor/supervisor.h"
@@ -14,6 +15,8 @@
 #define WRITE_SIZE (1u << 20)   /* offered to the kernel at once; it takes what fits */
 #define HEADERS_MAX (34u << 10) /* nginx sends ten lines, of four buffers of 8 KiB at most */
 #define HTTP_SECONDS 10
+#define TELL_EACH_MS 10000
+#define TELL_MOST 10u  /* refused handshakes that are told in that time, the others by their number */
 #define GONE_MANY 1000 /* 2 KiB each */
 #define GONE_SOME 50
 
@@ -75,6 +78,20 @@ static void copy_request_id(struct lws *wsi, char out[ID_TEXT_LEN + 1])
         id_format(&id, out);
 }
 
+/* Strangers decide how many there are. */
+static bool may_tell(struct ws_server *ws)
+{
+    int64_t now = time_mono_ms();
+
+    if (now - ws->refused.since_ms >= TELL_EACH_MS) {
+        if (ws->refused.told > TELL_MOST)
+            log_info("websocket: refused %u more", ws->refused.told - TELL_MOST);
+        ws->refused.since_ms = now;
+        ws->refused.told = 0;
+    }
+    return ++ws->refused.told <= TELL_MOST;
+}
+
 static int judge(struct ws_server *ws, struct lws *wsi, char request[ID_TEXT_LEN + 1], struct handshake *ret,
                  struct err *err)
 {
@@ -91,7 +108,8 @@ static int judge(struct ws_server *ws, struct lws *wsi, char request[ID_TEXT_LEN
     log_context(request, NULL);
     if (handshake_judge(ws->supervisor->config, &r, ret, err) == 0)
         return 0;
-    log_info("websocket: refused %s: %s", t.path, err->msg);
+    if (may_tell(ws))
+        log_info("websocket: refused %s: %s", t.path, err->msg);
     mem_wipe(t.token, sizeof(t.token));
     return -1;
 }

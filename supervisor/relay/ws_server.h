@@ -5,6 +5,7 @@
 
 #include <libwebsockets.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "shared/base/err.h"
 #include "supervisor/acceptor.h"
@@ -20,6 +21,10 @@ struct ws_server {
     struct list browsers;
     unsigned count, max; /* connections; beyond max the others wait in the backlog */
     unsigned gone;       /* since free memory went back to the system */
+    struct {
+        int64_t since_ms;
+        unsigned told; /* or only counted */
+    } refused;
 };
 
 /* Takes the listening fd, also on failure. At most max connections at a time. */

@@ -62,6 +62,58 @@ def test_a_right_first_frame_is_answered(rig, frame):
         assert json.loads(ws.recv(timeout=5)) == {"type": "auth_ok"}
 
 
+def masked(first, payload=b""):
+    """A short frame whose mask changes nothing."""
+    return bytes([first, 0x80 | len(payload)]) + bytes(4) + payload
+
+
+LONG_FRAME = bytes([0x81, 0x80 | 127]) + struct.pack("!Q", 1 << 30) + bytes(4)
+
+
+@pytest.mark.parametrize("first, more", [
+    (masked(0x01), masked(0x00) * 4000), (masked(0x01, b"x"), masked(0x00, b"x") * 4000), (b"", masked(0x89) * 4000),
+    (b"", masked(0x89, b"x" * 125) * 400), (b"", masked(0x8a) * 4000), (b"", masked(0x8a, b"x") * 4000), (LONG_FRAME, bytes(65536)),
+    (b"", masked(0x81, b"[]") * 3000), (b"", masked(0x81, b'{"type":"auth"}') * 2000),
+], ids=["empty pieces", "pieces", "pings", "long pings", "pongs", "long pongs", "a frame without end", "wrong frames", "many frames"])
+def test_a_flood_of_a_stranger_is_cut(rig, first, more):
+    """Whatever it sends, before or after it was refused, it cannot have the supervisor read on and on."""
+    session, sent = uuid.uuid4(), 0
+    with raw_browser(rig, session, hello=None) as s:
+        s.settimeout(10)
+        with pytest.raises(OSError) as cut:
+            s.sendall(first)
+            while sent < 30 * MIB:
+                sent += s.send(more)
+        assert not isinstance(cut.value, TimeoutError)
+    assert sent < 10 * MIB
+
+
+def test_a_client_that_does_not_mask_is_refused(rig):
+    session, _ = rig.ready()
+    with raw_browser(rig, session, hello=None) as s:
+        s.sendall(Frame(Opcode.TEXT, json.dumps(HELLO).encode()).serialize(mask=False))
+        first, payload = read_raw_frame(s, bytearray())
+        assert (first, payload[:2]) == (8, struct.pack("!H", 1002))
+
+
+def test_what_comes_right_behind_the_first_frame_is_heard(rig):
+    session, holder = rig.ready()
+    with rig.socket(session) as ws:
+        ws.send(json.dumps(HELLO))
+        for n in range(40):
+            ws.send(f"{n}" + "x" * 65536)
+        assert json.loads(ws.recv(timeout=10))["type"] == "auth_ok"
+        assert [holder.heard.get(timeout=10).rstrip("x") for _ in range(40)] == [str(n) for n in range(40)]
+
+
+def test_refused_handshakes_do_not_fill_the_log(rig):
+    before = rig.log_text().count("websocket: refused")
+    for _ in range(60):
+        with pytest.raises(InvalidStatus):
+            rig.socket(None, "/nowhere")
+    assert 0 < rig.log_text().count("websocket: refused") - before <= 12
+
+
 def test_a_late_first_frame_is_refused(rig):
     session, _ = rig.ready()
     with rig.socket(session) as ws:

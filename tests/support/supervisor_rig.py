@@ -516,8 +516,8 @@ def refused(ws):
     return code
 
 
-def raw_browser(rig, session):
-    """A browser that shook hands and signed in, as a bare socket that reads only when told."""
+def raw_browser(rig, session, hello=HELLO):
+    """A browser that shook hands and signed in (hello None: did not), as a bare socket that reads only when told."""
     raw = socket.socket(socket.AF_UNIX)
     raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     raw.settimeout(30)
@@ -527,7 +527,8 @@ def raw_browser(rig, session):
     answer = b""
     while b"\r\n\r\n" not in answer:
         answer += raw.recv(1)
-    raw.sendall(Frame(Opcode.TEXT, json.dumps(HELLO).encode()).serialize(mask=True))
+    if hello:
+        raw.sendall(Frame(Opcode.TEXT, json.dumps(hello).encode()).serialize(mask=True))
     return raw
 
 
