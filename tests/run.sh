@@ -2,7 +2,7 @@
 # tests/run.sh PART -- builds what a part of the tests needs, runs it, ends with "N passed, N failed".
 #   unit fixtures compiler buml integration security faults dropin browser   one part
 #   all                                 every part, a line each, then the sum
-#   soak                                the long form of faults
+#   soak                                the long form of faults, and of the talks with both programs
 #   asan asan-unit                      with sanitizers   fuzz        every fuzzer, FUZZ_SECONDS each (60)
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -95,8 +95,9 @@ faults)
     ;;
 soak)
     build build
+    docker/install/testenv.sh reference
     report=$(mktemp)
-    AGENTSIM_SOAK=1 pytest_run "$report" -n 0 -s -v --durations=20 tests/faults # once: what fails rarely fails here
+    AGENTSIM_SOAK=1 pytest_run "$report" -n 0 -s -v --durations=20 tests/faults tests/compiler/test_talks.py # once: what fails rarely fails here
     read -r passed failed < <(summed "$report")
     rm -f "$report"
     close

@@ -65,6 +65,9 @@ def at_home(request, model, stores=False):
     for element in view.of_type("AgentLLM"):
         element["provider"] = "openai"
         element["parameters"] = {"base_url": model.url, "api_key": "a-key"}
+    for settings in (view.config, view.config.get("system")):
+        if isinstance(settings, dict):
+            settings.pop("intentRecognitionTechnology", None)  # the classical one needs PyTorch
     for element in [] if stores else view.of_type("AgentRagElement"):
         element["type"] = "left out"
     request["configYaml"] = CONFIG_YAML
@@ -108,14 +111,20 @@ ODD_TEXTS = ("", " ", "42", "-3.5", "1e400", "null", "[1, 2]", '"quoted"', "ÃŸ Ð
 JSONS = ('{"message": "good"}', '{"message": "Berlin"}', '{"a": 1}', '{"message": 5}', "{}")
 
 
-def sentences_of(view):
-    known = {**view.elements}
-    return [known[key]["name"] for intent in view.of_type("AgentIntent")
-            for key in intent.get("bodies") or intent.get("ownedElements") or () if known.get(key, {}).get("name")]
+def typed(text):
+    """What a user can have seen and typed: halves of characters become U+FFFD when a diagram is read."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def sentences_of(view, intents=None):
+    intents = view.of_type("AgentIntent") if intents is None else intents
+    names = [view.elements.get(key, {}).get("name") for intent in intents
+             for key in intent.get("bodies") or intent.get("ownedElements") or ()]
+    return [typed(name) for name in names if name and isinstance(name, str)]
 
 
 def options_of(view):
-    return [line.strip() for action in view.actions_of("WebSocketReplyOptionsAction")
+    return [typed(line.strip()) for action in view.actions_of("WebSocketReplyOptionsAction")
             for line in action.get("ws_options", "").split("\n") if line.strip()]
 
 
@@ -130,16 +139,15 @@ def answers_to(rng, view, block, spoken, gui):
     """Steps that a transition waits for, as far as that can be told."""
     kind = block.get("predefinedType") or block.get("event") or block.get("customEvent")
     if kind == "when_intent_matched":
-        known = [key for intent in view.of_type("AgentIntent") if intent.get("name") == block.get("intentName")
-                 for key in intent.get("bodies") or intent.get("ownedElements") or ()]
-        texts = [view.elements[key]["name"] for key in known if view.elements.get(key, {}).get("name")]
+        meant = [intent for intent in view.of_type("AgentIntent") if intent.get("name") == block.get("intentName")]
+        texts = sentences_of(view, meant)
         return [say(rng.choice(texts))] if texts else []
     compared = block.get("conditionValue")
     if isinstance(compared, dict) and {"variable", "operator", "targetValue"} <= set(compared):
         value = {compared["variable"]: fitting(compared["operator"], compared["targetValue"])}
         return [{"send": {"action": "user_set_variable", "message": value}}, {"wake": True}]
     if kind in ("when_file_received", "ReceiveFileEvent"):
-        wanted = (block.get("fileType") or "").split(",")[0].strip().lower()
+        wanted = str(block.get("fileType") or "").split(",")[0].strip().lower()
         return [{"send": file_frame(EXTENSIONS.get(wanted, wanted or "text/plain"))}]
     if kind in ("when_form_submitted", "GUIEvent"):
         sender = block.get("formGuiId") or block.get("guiEventGuiId") or gui

@@ -334,7 +334,11 @@ def main():
     log = tempfile.TemporaryFile()
     os.dup2(log.fileno(), 1)
     os.dup2(log.fileno(), 2)
-    modules = load_framework(PRELOADED + (ALSO_FOR_THE_REFERENCE if options.mended else ()))
+    sys.path[:] = [os.path.abspath(path) for path in sys.path]
+    with tempfile.TemporaryDirectory() as scratch:  # where the framework begins a log at once
+        os.chdir(scratch)
+        modules = load_framework(PRELOADED + (ALSO_FOR_THE_REFERENCE if options.mended else ()))
+        os.chdir("/")
     stay_here()
     if options.mended:
         mend(modules)
