@@ -9,6 +9,7 @@ import copy
 from tests.compiler.request_view import ACTION_OF_REPLY
 
 RAW, CLEAN, TRIM, LABEL = "raw", "clean", "trim", "label"  # LABEL: nothing reads it
+LINE, PART = "line", "part"  # one of several, with line breaks or commas between
 
 # element type or kind of action -> key -> what becomes of the text
 TEXTS = {
@@ -17,6 +18,7 @@ TEXTS = {
     "AgentLLM": {"global_context": RAW},
     "AgentTool": {"description": RAW},
     "AgentSkill": {"description": RAW, "content": RAW},
+    "AgentGUI": {"width": CLEAN},
     "AgentWorkspace": {"description": RAW},
     "AgentRagElement": {"embedding_base_url": RAW, "embedding_model": RAW, "llm_prompt": TRIM, "llmPrompt": TRIM},
     "AgentState": {"system_prompt": RAW, "fallback_message": RAW},
@@ -50,7 +52,7 @@ TEXTS = {
     "WebSocketReplyMarkdownAction": {"ws_message": CLEAN, "name": LABEL},
     "WebSocketReplyHTMLAction": {"ws_message": CLEAN, "name": LABEL},
     "WebSocketReplySpeechAction": {"ws_message": CLEAN, "name": LABEL},
-    "WebSocketReplyOptionsAction": {"name": LABEL},
+    "WebSocketReplyOptionsAction": {"ws_options": LINE, "name": LABEL},
     "WebSocketReplyLocationAction": {"name": LABEL},
 }
 COMPARISON = {"variable": RAW, "targetValue": RAW}
@@ -67,7 +69,19 @@ SPACES = "\x1c\x1d\x1e\x1f\x85"
 
 def becomes(text, how):
     whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return {RAW: whole, CLEAN: clean(text), TRIM: clean(whole.strip()), LABEL: ""}[how]
+    return {
+        RAW: whole,
+        CLEAN: clean(text),
+        TRIM: clean(whole.strip()),
+        LABEL: "",
+        LINE: whole.replace("\n", "").strip(),
+        PART: whole.replace(",", "").strip(),
+    }[how]
+
+
+def written(text, how):
+    """The text as it may stand in a field of that kind: one option, one type of file."""
+    return text.replace({LINE: "\n", PART: ","}.get(how, "\0"), "")
 
 
 def elements_of(request):
@@ -86,15 +100,28 @@ def text_fields(request):
         for key, how in TEXTS.get(kind, {}).items():
             if isinstance(element.get(key), str) and element[key].strip():
                 found.append((element, key, how))
+        if kind == "AgentLLM":
+            found += values_of(element.get("parameters"))
     for arc in ((request.get("model") or {}).get("relationships") or {}).values():
         for place in (arc, arc.get("predefined") or {}):
             block = place.get("conditionValue")
+            if isinstance(place.get("fileType"), str) and place["fileType"].strip(" ,"):
+                found.append((place, "fileType", PART))
             if isinstance(block, dict):
                 found += [
                     (block, key, how)
                     for key, how in COMPARISON.items()
                     if isinstance(block.get(key), str) and block[key]
                 ]
+    return found
+
+
+def values_of(parameters):
+    """The texts of a model's parameters, however deep."""
+    items = parameters.items() if isinstance(parameters, dict) else enumerate(parameters if isinstance(parameters, list) else ())
+    found = []
+    for key, value in items:
+        found += [(parameters, key, RAW)] if isinstance(value, str) and value else values_of(value)
     return found
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pathlib
 import shutil
 import signal
 import socket
@@ -13,6 +14,7 @@ import pytest
 
 from tests.faults.flow import Flow
 from tests.faults.places import children_of, kill, one
+from tests.faults.test_kill_points import sockets_of
 from tests.support.front import NGINX
 from tests.support.stack import Stack, wait_until
 
@@ -76,6 +78,20 @@ class Knocking:
         wait_until(lambda: self.answered >= more, 20, "answers go on")
         self.stopping = True
         self.thread.join(30)
+
+
+def reload(stack):
+    """Until the workers of before, who carry nothing, are gone."""
+    before = set(children_of(stack.master()))
+    os.kill(stack.master(), signal.SIGHUP)
+    wait_until(lambda: (now := set(children_of(stack.master()))) and not now & before, 10, "new workers alone")
+
+
+def keeper_has_the_door(stack):
+    """Whether nginx's listening socket is the keeper's too."""
+    rows = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    doors = {f"socket:[{row[9]}]" for row in rows if row[1].endswith(f":{stack.port:04X}") and row[3] == "0A"}
+    return doors and doors <= sockets_of(stack.keeper.pid)
 
 
 def upgrade(stack, seconds=15):
@@ -150,8 +166,7 @@ def test_a_killed_nginx_refuses_nobody(stack):
         flow.ask(400, pause=0.002)
         for _ in range(2):
             killed = one(stack, "nginx")
-            wait_until(lambda: stack.master() == one(stack, "nginx"), 10, "it has started")
-            time.sleep(0.3)  # for the keeper to have looked at its sockets
+            wait_until(lambda: stack.master() == one(stack, "nginx") and keeper_has_the_door(stack), 10, "it has started")
             kill(killed)
             wait_until(lambda k=killed: [p for p in stack.children("nginx") if p != k], 10, "another nginx")
         flow.wait_for(400)
@@ -164,8 +179,7 @@ def test_browsers_that_an_old_nginx_cuts_come_back(stack):
     good = stack.conf().read_text()
     try:
         stack.conf().write_text("worker_shutdown_timeout 1s;\n" + good)
-        os.kill(stack.master(), signal.SIGHUP)
-        time.sleep(0.2)
+        reload(stack)
         with Flow(stack) as flow:
             flow.ask(1500, pause=0.002)
             os.kill(stack.master(), signal.SIGHUP)

@@ -22,6 +22,7 @@ SETTINGS = {
     "AGENT_SIMULATOR_DISK_MB": str(DISK_MB),
     "AGENT_SIMULATOR_RLIMIT_NPROC": str(NPROC),
     "AGENT_SIMULATOR_RLIMIT_CPU_SEC": "4",
+    "AGENT_SIMULATOR_QUOTA_ENABLED": "true",
 }
 ENOSPC = "OSError(28, 'No space left on device')"
 
@@ -62,6 +63,11 @@ def test_health_names_what_is_limited(stack):
     assert limits in ("memory swap pids cpu kill; disk: tmpfs", "memory pids cpu kill; disk: tmpfs")
     status = subprocess.run([stack.bin / "agentsim", "status"], env=stack.env, capture_output=True, text=True, check=True)
     assert f"cgroup       {version}: {limits}\n" in status.stdout
+
+
+def test_the_editor_is_told_what_is_limited(stack):
+    assert stack.get("/besser_api/simulation/limits").json() == {
+        "memoryMb": MEMORY_MB, "cpuCores": 0.5, "diskMb": DISK_MB, "sessionLifetimeSeconds": 900, "editorQuotaEnabled": True}
 
 
 MEMORY_BOMBS = {
