@@ -172,6 +172,7 @@ all)
         passed=$((passed + line[0])) failed=$((failed + line[2]))
     done
     echo "== all"
+    grep -h '^once more by itself: ' build/test-*.log # what took two tries is told where everybody looks
     close
     ;;
 *)
