@@ -210,7 +210,7 @@ build/fuzz/bin/%: tests/fuzz/%.c $(B)/librooms.a $(LIBSHARED)
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(HARDEN_LD) -o $@ $< $(B)/librooms.a $(LIBSHARED) $(LIBS)
 
 .PHONY: bench
-bench: build ## figures beside the reference in one run; BENCH="compile sessions relay sockets escapes load"
+bench: build ## figures beside the reference in one run; BENCH="compile sessions relay ends sockets escapes load"
 	@tests/bench/run.sh $(BENCH)
 
 .PHONY: lint format

@@ -11,6 +11,7 @@ PARTS = {
     "compile": "POST validate and the compilers, beside the reference",
     "sessions": "start, end and memory of sessions, beside the reference",
     "relay": "round trips and throughput, beside a direct connection and the reference's two relays",
+    "ends": "how soon browsers hear of an end, and are back after a cut",
     "sockets": "10 000 idle sockets; the relay while POST validate is under full load",
     "escapes": "the attempts of tests/security against the reference",
     "load": "500 mixed clients for a minute; GET limits and GET files beside the reference",
