@@ -1,4 +1,5 @@
-"""sessions: start, end and memory, beside the reference: the same diagrams, the same client."""
+"""sessions: start, end and memory, cold and with an interpreter that waits, beside the reference: the same diagrams, the
+same client."""
 from __future__ import annotations
 
 import os
@@ -30,9 +31,14 @@ def is_clean(uids, folder):
     return not any(alive(pid) for pid in processes_of_uids(*uids)) and not (folder and folder.exists() and os.listdir(folder))
 
 
-def one_by_one(service, uids, folder):
-    times = {name: [] for name in ("POST answered", "auth_ok", "first agent message", "a message and its answer", "DELETE answered", "DELETE until clean")}
+NAMES = ("POST answered", "auth_ok", "first agent message", "a message and its answer", "DELETE answered", "DELETE until clean")
+POOL = 2
+
+
+def one_by_one(service, clean, before=lambda: None):
+    times = {name: [] for name in NAMES}
     for _ in range(ROUNDS):
+        before()
         start = time.monotonic()
         session = service.create(diagrams.small())
         times["POST answered"].append(time.monotonic() - start)
@@ -48,7 +54,7 @@ def one_by_one(service, uids, folder):
             end = time.monotonic()
             service.end(session)
             times["DELETE answered"].append(time.monotonic() - end)
-            wait_until(lambda: is_clean(uids, folder), 30, "nothing of the session is left")
+            wait_until(lambda: clean(), 30, "nothing of the session is left")
             times["DELETE until clean"].append(time.monotonic() - end)
     return times
 
@@ -74,8 +80,22 @@ def at_once(service, uids):
 
 
 def measure(service, uids, folder):
-    times = one_by_one(service, uids, folder)
+    times = one_by_one(service, lambda: is_clean(uids, folder))
     return times, *at_once(service, uids)
+
+
+def measure_warm(settings):
+    """Times of sessions that all find an interpreter waiting, and KiB of one that waits."""
+    with Stack(**{**settings, "AGENT_SIMULATOR_WARM_POOL": str(POOL)}) as stack:
+        def full():
+            wait_until(lambda: stack.counter("agentsim_warm") == POOL, 60, "interpreters wait")
+            time.sleep(0.2)
+
+        full()
+        memory = pss_kib(processes_of_uids(stack.uid_base, stack.uid_base + AT_ONCE)) / POOL
+        times = one_by_one(stack, lambda: stack.internal("GET", "/health").json()["sessions"] == 0, full)
+        assert stack.counter("agentsim_warm_starts_total") == ROUNDS
+    return times, memory
 
 
 def main():
@@ -83,14 +103,18 @@ def main():
     progress("agentsim")
     with Stack(**settings) as stack:
         ours, our_five, our_memory = measure(stack, (stack.uid_base, stack.uid_base + AT_ONCE), stack.state_dir / "slots")
+    progress("agentsim, with interpreters that wait")
+    warm, waiting_memory = measure_warm(settings)
     progress("the reference")
     with Reference(sessions=AT_ONCE, AGENT_SIMULATOR_SESSION_UID_BASE=str(REFERENCE_UID)) as them:
         theirs, their_five, their_memory = measure(them, (REFERENCE_UID, REFERENCE_UID + AT_ONCE), None)
     rows = []
-    for name, values in ours.items():
-        a, b = (percentile(v, 0.5) * 1000 for v in (values, theirs[name]))
-        rows.append([name, a, percentile(values, 0.95) * 1000, b, percentile(theirs[name], 0.95) * 1000, ratio(b, a)])
-    rows.append([f"{AT_ONCE} at once, until all have spoken", our_five * 1000, None, their_five * 1000, None, ratio(their_five, our_five)])
-    show(f"Sessions of an agent of two states, {ROUNDS} one after another, ms", ["", "p50", "p95", "ref p50", "ref p95", "ratio"], rows)
+    for name in NAMES:
+        values = [percentile(times[name], p) * 1000 for times in (warm, ours, theirs) for p in (0.5, 0.95)]
+        rows.append([name, *values, ratio(values[4], values[0]), ratio(values[4], values[2])])
+    rows.append([f"{AT_ONCE} at once, until all have spoken", None, None, our_five * 1000, None, their_five * 1000, None, None, ratio(their_five, our_five)])
+    show(f"Sessions of an agent of two states, {ROUNDS} one after another, ms",
+         ["", "warm p50", "warm p95", "cold p50", "cold p95", "ref p50", "ref p95", "warm ratio", "cold ratio"], rows)
     show("Memory of one session (its processes, shared pages in parts)", ["", "MiB", "ref MiB", "ratio"],
-         [["framework agent, waiting", our_memory / 1024, their_memory / 1024, ratio(their_memory, our_memory)]])
+         [["framework agent, waiting for words", our_memory / 1024, their_memory / 1024, ratio(their_memory, our_memory)],
+          ["interpreter that waits for a session", waiting_memory / 1024, None, None]])

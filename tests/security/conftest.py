@@ -1,6 +1,7 @@
 """One service with three slots. In one lives a "sibling", in one the "bag" of files that outsiders ask for. In the third a
 "wrecker" kills what it can, an "earlier" session leaves what it can, and then "the attacker" gets that slot and runs every
-attempt of inside/. The service stands in a network of the test."""
+attempt of inside/. The service stands in a network of the test, and beside it another one, in which the attacker's
+sandbox was there before the attacker."""
 import contextlib
 import ctypes
 import json
@@ -21,7 +22,7 @@ sys.path[:0] = [str(ROOT), str(HERE / "inside")]
 
 from tests.security.table import AREAS  # noqa: E402
 from tests.support.netns import Network  # noqa: E402
-from tests.support.stack import TOKEN, Stack, processes_of_uids  # noqa: E402
+from tests.support.stack import TOKEN, Stack, processes_of_uids, wait_until  # noqa: E402
 
 SERVERS = ROOT / "tests" / "support" / "world.py"
 SECRET = "sk-credential-of-the-attacker-0815"
@@ -38,6 +39,8 @@ SETTINGS = {
     "AGENT_SIMULATOR_DETACH_SECONDS": "600",
 }
 ATTACKER = """
+import sys
+print("LOADED", "yaml" in sys.modules)
 import kit
 kit.note_descriptors()
 import json, time
@@ -69,6 +72,15 @@ def stack(net):
     with running:
         yield running
         running.assert_clean()
+
+
+@pytest.fixture(scope="session")
+def warm_stack(net):
+    running = Stack(**SETTINGS, AGENT_SIMULATOR_WARM_POOL="1")
+    running.wrapper = net.command("here")
+    with running:
+        wait_until(lambda: running.counter("agentsim_warm") == 1, 60, "an interpreter waits")
+        yield running
 
 
 @contextlib.contextmanager
@@ -181,14 +193,13 @@ def wrecked(stack, sibling, bag):
     return {"lines": lines, "alive": [os.path.exists(f"/proc/{pid}") for who in (sibling, bag) for pid in who["pids"].values()]}
 
 
-@pytest.fixture(scope="session")
-def facts(stack, net, sibling):
+def facts_for(stack, sibling, rebind):
     """What an attacker who knows the service and the machine well could guess."""
     python = pathlib.Path(stack.env.get("AGENT_SIMULATOR_PYTHON", "/opt/agentsim/runtime/bin/python"))
     large = max((p for p in pathlib.Path("/usr/bin").iterdir() if p.is_file()), key=lambda p: p.stat().st_size)
     return {
         "calls": numbers_of_calls(), "newest": 450, "machine": platform.machine(), "sibling": {k: sibling[k] for k in ("udp", "uid", "work")},
-        "pids": sibling["pids"], "abstract": f"agentsim-test-{os.getpid()}", "ports": [stack.port, stack.internal_port],
+        "pids": sibling["pids"], "abstract": abstract_name(), "rebind": rebind, "ports": [stack.port, stack.internal_port],
         "sockets": [str(p) for p in stack.runtime_dir.rglob("*") if p.is_socket()],
         "directories": [str(p) for p in (stack.dir, stack.state_dir, stack.runtime_dir, stack.state_dir / "slots", stack.state_dir / "disks", sibling["work"])],
         "addresses": ["11.77.0.1", "10.77.0.1", "11.77.0.2", "169.254.169.254", "2a11:77::1", "fd77::2", "192.0.2.1"],
@@ -198,8 +209,32 @@ def facts(stack, net, sibling):
     }
 
 
+def attack(stack, sibling, rebind):
+    """A session that makes every attempt: its id. rebind: a name that nobody has asked for."""
+    facts = facts_for(stack, sibling, rebind)
+    files = {f"{name}.py": (HERE / "inside" / f"{name}.py").read_text() for name in ("kit", *AREAS)}
+    return stack.create_program(ATTACKER % ", ".join(AREAS), support_files={**files, "facts.json": json.dumps(facts)}, env_vars={"MY_KEY": SECRET})
+
+
 @pytest.fixture(scope="session")
-def attacker(stack, net, sibling, bag, wrecked, facts):
+def target():
+    """A socket of the machine with an abstract name, which everybody there could connect to."""
+    with socket.socket(socket.AF_UNIX) as abstract:
+        abstract.bind("\0" + abstract_name())
+        abstract.listen()
+        yield
+
+
+def abstract_name():
+    return f"agentsim-test-{os.getpid()}"
+
+
+def outcomes_of(lines):
+    return dict(json.loads(line.removeprefix("OUTCOME ")) for line in lines if line.startswith("OUTCOME "))
+
+
+@pytest.fixture(scope="session")
+def attacker(stack, net, sibling, bag, wrecked, target):
     """The session in which every attempt ran, right after another one had its slot: outcomes by name, then it lives on."""
     earlier = stack.create_program((HERE / "inside" / "earlier.py").read_text())
     said(stack, earlier, "LEFT")
@@ -209,16 +244,22 @@ def attacker(stack, net, sibling, bag, wrecked, facts):
     assert stack.internal("DELETE", f"/sessions/{earlier}").status == 200
     left = {"processes": processes_of_uids(uid, uid), "directory": stack.slot_dir(slot).exists(),
             "socket": (stack.runtime_dir / "holders" / f"{slot}.sock").exists()}
-    with socket.socket(socket.AF_UNIX) as abstract:
-        abstract.bind("\0" + facts["abstract"])
-        abstract.listen()
-        files = {f"{name}.py": (HERE / "inside" / f"{name}.py").read_text() for name in ("kit", *AREAS)}
-        session = stack.create_program(ATTACKER % ", ".join(AREAS), support_files={**files, "facts.json": json.dumps(facts)}, env_vars={"MY_KEY": SECRET})
-        assert slot_of(stack, session) == slot
-        with attached(stack, session, "DONE") as lines:
-            outcomes = dict(json.loads(line.removeprefix("OUTCOME ")) for line in lines if line.startswith("OUTCOME "))
-            yield {"session": session, "slot": slot, "uid": uid, "pids": pids_of(stack, uid), "outcomes": outcomes, "left": left}
+    session = attack(stack, sibling, "rebind.example")
+    assert slot_of(stack, session) == slot
+    with attached(stack, session, "DONE") as lines:
+        assert "LOADED False" in lines
+        yield {"session": session, "slot": slot, "uid": uid, "pids": pids_of(stack, uid), "outcomes": outcomes_of(lines), "left": left}
     stack.internal("DELETE", f"/sessions/{session}")
+
+
+@pytest.fixture(scope="session")
+def warm_attacker(warm_stack, net, sibling, target):
+    """The same in a sandbox that had waited for it: outcomes by name."""
+    session = attack(warm_stack, sibling, "rebind-too.example")
+    lines = said(warm_stack, session, "DONE")
+    assert "LOADED True" in lines and warm_stack.counter("agentsim_warm_starts_total") == 1
+    yield {"outcomes": outcomes_of(lines)}
+    warm_stack.internal("DELETE", f"/sessions/{session}")
 
 
 @pytest.fixture(scope="session")

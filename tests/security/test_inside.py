@@ -1,4 +1,5 @@
-"""Every attempt of inside/, run in one session: stopped by what the table says."""
+"""Every attempt of inside/, run in one session that was started as it came and in one that took a sandbox which waited:
+stopped by what the table says."""
 import pytest
 
 from tests.security.table import load
@@ -7,6 +8,8 @@ ATTEMPTS = load()
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda a: a.name)
-def test_stopped(attacker, attempt):
-    assert attempt.name in attacker["outcomes"], "it did not run"
-    assert attacker["outcomes"][attempt.name] in attempt.outcomes, attempt.stopped_by
+@pytest.mark.parametrize("who", ["attacker", "warm_attacker"])
+def test_stopped(request, who, attempt):
+    outcomes = request.getfixturevalue(who)["outcomes"]
+    assert attempt.name in outcomes, "it did not run"
+    assert outcomes[attempt.name] in attempt.outcomes, attempt.stopped_by

@@ -27,6 +27,7 @@ NAMES = {
     "mixed.example": [["10.77.0.2", "11.77.0.2"]],
     "mapped.example": [["::ffff:127.0.0.1"]],
     "rebind.example": [["11.77.0.2"], ["127.0.0.1"]],
+    "rebind-too.example": [["11.77.0.2"], ["127.0.0.1"]],
     "api.listed.example": [["11.77.0.2"]],
     "inner.listed.example": [["10.77.0.2"]],
 }

@@ -2,7 +2,7 @@
 import json
 import socket
 
-from kit import attempt, each
+from kit import attempt, each, facts
 
 JUDGED = "the proxy judges the address that it dials"
 FULL_FORM = "the proxy takes names and addresses in full form only"
@@ -74,7 +74,7 @@ def names_that_lead_inside():
 @attempt("a name is resolved once, the address that was judged is dialled", [200, 403, 403])
 def names_that_change_their_mind():
     """a name server that answers a public address first and the loopback next (rebinding)"""
-    return [int(ask("GET http://rebind.example/ HTTP/1.1\r\nHost: x\r\n\r\n").split()[1]) for _ in range(3)]
+    return [int(ask(f"GET http://{facts['rebind']}/ HTTP/1.1\r\nHost: x\r\n\r\n").split()[1]) for _ in range(3)]
 
 
 @attempt(JUDGED, [[403]])
