@@ -85,7 +85,8 @@ static void print_status(const struct rpc_status *s, bool json)
         return;
     }
     printf("sessions     %u of %u\n", s->sessions, s->capacity);
-    printf("warm         %u of %u wait ready for the next ones\n", s->warm, s->warm_pool);
+    if (s->warm_pool)
+        printf("warm         %u of %u wait ready for the next ones\n", s->warm, s->warm_pool);
     if (s->quarantined)
         printf("quarantined  %u (slots whose processes cannot be killed)\n", s->quarantined);
     if (s->draining)

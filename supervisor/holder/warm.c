@@ -28,6 +28,8 @@ void warm_deaf(struct holder *h)
 static void taken(struct holder *h)
 {
     warm_deaf(h);
+    cleanup_fd_close(&h->agent.proc.wait);
+    h->agent.proc.wait = -1;
     h->warm.state = WARM_NONE;
     if (h->tail.len)
         agent_output(h, h->tail.data, h->tail.len);

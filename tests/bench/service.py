@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 # A rate that no client here reaches: what is measured is the service, not its patience.
-UNLIMITED = {"AGENT_SIMULATOR_RATE_LIMIT_MAX_REQUESTS": "1000000", "AGENT_SIMULATOR_RATE_LIMIT_WINDOW_SECONDS": "1"}
+UNLIMITED = {"AGENT_SIMULATOR_WARM_POOL": "0", "AGENT_SIMULATOR_RATE_LIMIT_MAX_REQUESTS": "1000000", "AGENT_SIMULATOR_RATE_LIMIT_WINDOW_SECONDS": "1"}
 
 
 def pids_of(service):

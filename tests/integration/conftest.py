@@ -17,8 +17,9 @@ EXAMPLES = ROOT / "docs" / "examples"
 
 @pytest.fixture(scope="module")
 def stack(request):
-    """One private service per test file; a module may set SETTINGS to change its configuration."""
-    with Stack(**getattr(request.module, "SETTINGS", {})) as running:
+    """One private service per test file, with interpreters that wait for sessions, as it has unless it is told otherwise;
+    a module may set SETTINGS to change its configuration."""
+    with Stack(**{"AGENT_SIMULATOR_WARM_POOL": None, **getattr(request.module, "SETTINGS", {})}) as running:
         yield running
         running.assert_clean()
 

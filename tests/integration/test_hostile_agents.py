@@ -5,7 +5,7 @@ import time
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from tests.support.stack import processes_of_uids, wait_until
+from tests.support.stack import wait_until
 
 AGENT = """
 import json, os, sys, threading, time
@@ -111,7 +111,7 @@ def test_ending_a_session_ends_everything_it_started(stack, code):
     session = stack.create_program(code + READY)
     with stack.internal_socket(session) as ws:
         assert json.loads(ws.recv(timeout=60))["message"] == "hello"
-        assert processes_of_uids(stack.uid_base, stack.uid_base + stack.max_sessions)
+        assert stack.session_processes()
         started = time.monotonic()
         assert stack.internal("DELETE", f"/sessions/{session}").status == 200
         assert time.monotonic() - started < 10

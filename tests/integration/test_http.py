@@ -8,7 +8,7 @@ import zipfile
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from tests.support.stack import Stack
+from tests.support.stack import Stack, wait_until
 
 VALIDATE = "/besser_api/simulation/validate"
 SESSIONS = "/besser_api/simulation/sessions"
@@ -188,9 +188,9 @@ def test_session_state(stack, diagram):
     session = stack.create(diagram("hello_minimal"))
     with stack.talk(session) as talk:
         talk.reply()
-        state = stack.state(session).json()
+        state = wait_until(lambda: (s := stack.state(session).json())["framesSent"] >= 1 and s, 10, "frames are counted")
         assert state["sessionId"] == session and state["attached"] is True and state["exit"] is None
-        assert state["framesSent"] >= 1 and state["expiresAt"] > state["startedAt"]
+        assert state["expiresAt"] > state["startedAt"]
     stack.end(session)
 
 

@@ -113,7 +113,7 @@ def test_a_session_is_described_in_every_state(stack, diagram):
     left = wait_until(lambda: (s := stack.state(session).json())["state"] == "detached" and s, 10, "the browser has left")
     assert left["attached"] is False and left["exit"] is None and left["startedAt"] == first["startedAt"]
     with stack.talk(session, received=0) as talk:
-        for pid in processes_of_uids(stack.uid_base, stack.uid_base + 1):
+        for pid in stack.session_processes():
             with contextlib.suppress(OSError):
                 if b"agent.py" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
                     os.kill(pid, signal.SIGTERM)
@@ -124,8 +124,8 @@ def test_a_session_is_described_in_every_state(stack, diagram):
     assert stack.state(session).json()["exit"] == over["exit"]
 
 
-def holder_of(stack, uid):
-    for pid in processes_of_uids(uid, uid):
+def holder_of_session(stack):
+    for pid in stack.session_processes():
         with contextlib.suppress(OSError):
             if b"agentsim-holder" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0]:
                 return pid
@@ -135,8 +135,7 @@ def test_a_killed_holder_ends_its_session_with_reason_and_a_clean_slot(stack, di
     session = stack.create(diagram("hello_minimal"))
     with stack.talk(session, features=["exit"]) as talk:
         talk.reply()
-        holder = next(filter(None, (holder_of(stack, stack.uid_base + n) for n in range(2))))
-        os.kill(holder, signal.SIGKILL)
+        os.kill(holder_of_session(stack), signal.SIGKILL)
         frame = talk.until(lambda f: f.get("type") == "exit", 10)
         assert frame == {"type": "exit", "reason": "signaled", "code": 9}
         assert talk.frames[-2]["type"] == "error"

@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed
 
 from tests.support.bombs import OBEDIENT, Agent, Neighbour
 from tests.support.cgroups import groups_of
-from tests.support.stack import Stack, processes_of_uids, wait_until
+from tests.support.stack import Stack, wait_until
 
 MEMORY_MB, DISK_MB, NPROC = 200, 16, 48
 SETTINGS = {
@@ -247,7 +247,7 @@ def test_files_are_still_there_after_the_end(stack):
         session = short.create_program("open('result', 'w').write('42')\n" + OBEDIENT)
         with short.internal_socket(session) as ws:
             assert json.loads(ws.recv(timeout=60))["message"] == "hello"
-        pid = next(p for p in processes_of_uids(short.uid_base, short.uid_base + 5)
+        pid = next(p for p in short.session_processes()
                    if "agent.py" in pathlib.Path(f"/proc/{p}/cmdline").read_text().split("\0")[1:])
         os.kill(pid, signal.SIGKILL)
         wait_until(lambda: f"session={session} ended: signaled 9" in short.log_text(), 20, "the agent ends")

@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from tests.support.stack import BUILD, ROOT, TOKEN, Stack, processes_of_uids, wait_until
+from tests.support.stack import BUILD, ROOT, TOKEN, Stack, wait_until
 
 GREETER = {"title": "greeter", "model": json.loads((ROOT / "tests/golden/greeter.json").read_text())["model"]}
 
@@ -73,7 +73,7 @@ def test_every_start_has_one_end_with_its_reason(stack):
     killed = stack.create(GREETER)
     with stack.talk(killed) as talk:
         talk.reply()
-        for pid in processes_of_uids(stack.uid_base, stack.uid_base + stack.max_sessions):
+        for pid in stack.session_processes():
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it goes along with the one before
                 if b"agentsim-holder" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
                     os.kill(pid, signal.SIGKILL)

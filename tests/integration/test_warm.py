@@ -14,8 +14,8 @@ import pytest
 
 from tests.bench import diagrams
 from tests.support.stack import Stack, processes_of_uids, wait_until
-from tests.support.wire import (CLAIM, CONTROL, HOLD_FAILED, HOLD_START, HOLD_STARTED, STARTING, WARM, WARM_UP, Closed,
-                                Control, Failed, Frames, Slots, lines, string)
+from tests.support.wire import (CLAIM, CONTROL, FAILED, HOLD_FAILED, HOLD_START, HOLD_STARTED, NAME, START, STARTED, STARTING, WARM,
+                                WARM_UP, Closed, Control, Failed, Frames, Slots, lines, string)
 
 RUNTIME = {k: v for k, v in os.environ.items() if k == "AGENT_SIMULATOR_PYTHON"}
 UID = 56000 + os.getpid() % 100 * 40
@@ -81,6 +81,7 @@ print(open("application.log").read().endswith("WARNING - seen\\n"))
 PROGRAMS = {
     "what it sees": {"agent.py": LOOK},
     "the framework": {"agent.py": AGENT, "config.yaml": "a:\n  b: 1\n"},
+    "elsewhere": {"agent.py": "import os\nos.mkdir('x')\nos.chdir('x')\nimport baf.core.agent\nprint(os.listdir(), os.listdir('..'))"},
     "an exit code": {"agent.py": "import sys\nprint('one')\nprint('two', file=sys.stderr)\nsys.exit(7)"},
     "raises at import": {"agent.py": "import helper", "helper.py": "def f():\n    raise ValueError('no')\nf()\n"},
     "does not parse": {"agent.py": "print('x')\nif True print()\n"},
@@ -261,6 +262,24 @@ def test_a_runtime_without_the_framework_says_so(slots):
         other.stop(0)
 
 
+# ---- the launcher -----------------------------------------------------------------------------------------------------
+
+def test_a_slot_has_the_id_of_the_session_that_took_it(slots):
+    holder, other = slots.start(0), slots.start(1)
+    before, session = holder.session, uuid.uuid4()
+    slots.send(NAME, 0, session)
+    slots.send(NAME, 1, session)  # one that is in use
+    slots.send(NAME, 2, uuid.uuid4())  # nothing is there
+    slots.connect()
+    assert slots.ids[:2] == [session, other.session] and slots.inventory[2] == 0
+    slots.send(START, 2, before)  # is free again
+    assert slots.until(STARTED, 2)[1] == before
+    slots.send(START, 0, uuid.uuid4())
+    assert slots.until(FAILED, 0)
+    for slot in range(3):
+        slots.stop(slot)
+
+
 # ---- the pool ---------------------------------------------------------------------------------------------------------
 
 ECHO = diagrams.small()
@@ -272,21 +291,11 @@ def stack():
         yield running
 
 
-def waiting_ones(stack):
-    """Process ids of the interpreters that wait, by slot."""
-    found = {}
-    for pid in processes_of_uids(stack.uid_base, stack.uid_base + 2):
-        with contextlib.suppress(OSError):
-            if pathlib.Path(f"/proc/{pid}/comm").read_text() == "python\n" and os.listdir(f"/proc/{pid}/cwd") == []:
-                found[os.stat(f"/proc/{pid}").st_uid - stack.uid_base] = pid
-    return found
-
-
 @pytest.fixture
 def full(stack):
     """Two wait: their interpreters by slot."""
     wait_until(lambda: stack.counter("agentsim_warm") == 2, 60, "two wait")
-    return waiting_ones(stack)
+    return stack.waiting()
 
 
 def parent(pid):
@@ -299,7 +308,7 @@ def test_a_session_takes_one_and_another_comes(stack, full):
     with stack.talk(session) as talk:
         talk.say("hello")
         assert "hello" in talk.until(lambda f: "hello" in str(f.get("message")))["message"]
-        taken = {slot: pid for slot, pid in full.items() if waiting_ones(stack).get(slot) != pid}
+        taken = {slot: pid for slot, pid in full.items() if stack.waiting().get(slot) != pid}
         assert len(taken) == 1
         assert all(os.path.exists(f"/proc/{pid}") for pid in taken.values())  # it is that very process that talks
         wait_until(lambda: stack.counter("agentsim_warm") == 2, 60, "another waits in its place")
@@ -348,7 +357,7 @@ def test_one_that_dies_is_replaced_and_no_session_notices(stack, full, who):
             talk.say("still here")
             talk.until(lambda f: "still here" in str(f.get("message")))
         stack.end(session)
-    wait_until(lambda: stack.counter("agentsim_warm") == 2 and interpreter not in waiting_ones(stack).values(), 60, "two wait again")
+    wait_until(lambda: stack.counter("agentsim_warm") == 2 and interpreter not in stack.waiting().values(), 60, "two wait again")
 
 
 @pytest.mark.parametrize("program", ["agentsim-supervisor", "agentsim-launcher"])
@@ -386,7 +395,7 @@ def test_nothing_is_made_while_it_drains(stack, full):
 
 def test_new_settings_replace_what_waits(stack, full):
     os.kill(stack.keeper.pid, signal.SIGHUP)
-    wait_until(lambda: not set(full.values()) & set(waiting_ones(stack).values()), 20, "those of before are gone")
+    wait_until(lambda: not set(full.values()) & set(stack.waiting().values()), 20, "those of before are gone")
     wait_until(lambda: stack.counter("agentsim_warm") == 2, 60, "two wait again")
 
 

@@ -4,6 +4,9 @@
         session = stack.create(diagram)
         with stack.talk(session) as ws: ...
 
+No interpreter waits for sessions unless a test says so: many services here see one session or none, and would make two
+for nobody. The service that a file of tests/integration shares has the product's own number of them (conftest.py).
+
 Needs root, like the service itself. Everything is started through agentsim-keeper, so the chain is the
 installed one: nginx -> FastCGI worker -> supervisor -> launcher -> holder -> bubblewrap -> the runtime.
 """
@@ -117,7 +120,6 @@ class Stack:
             "AGENT_SIMULATOR_PROGRAM_DIR": str(self.bin),
             "AGENT_SIMULATOR_NGINX_CONF": str(self.dir / "nginx" / "agentsim.conf"),
             "AGENT_SIMULATOR_WORKERS": "2",
-            # Tests count processes, slots and directories. What waits for a session is tested in test_warm.py.
             "AGENT_SIMULATOR_WARM_POOL": "0",
         }
         self.env.update({k: v for k, v in settings.items() if v is not None})
@@ -333,13 +335,32 @@ class Stack:
                 return disk / str(slot)
         return self.state_dir / "slots" / str(slot)
 
+    def waiting(self):
+        """Interpreters that wait for a session, in a work directory in which nothing is: process ids by slot."""
+        found = {}
+        for pid in processes_of_uids(self.uid_base, self.uid_base + self.max_sessions):
+            with contextlib.suppress(OSError):
+                status = pathlib.Path(f"/proc/{pid}/status").read_text()
+                words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+                if status.startswith("Name:\tpython") and b"agent.py" in words and not os.listdir(f"/proc/{pid}/cwd"):
+                    found[int(status.split("Uid:")[1].split()[0]) - self.uid_base] = pid
+        return found
+
+    def session_processes(self):
+        """Process ids of all that belongs to sessions, those without an agent included."""
+        done = subprocess.run([self.bin / "agentsim", "sessions", "--json"], env=self.env, capture_output=True, text=True, check=True)
+        return [pid for session in json.loads(done.stdout)
+                for pid in processes_of_uids(self.uid_base + session["slot"], self.uid_base + session["slot"])]
+
     def leftovers(self):
         """What a stack without sessions must not have: processes of session UIDs, slot directories, sockets."""
         holders = self.runtime_dir / "holders"
+        waiting = self.waiting()
+        slots = [slot for slot in range(self.max_sessions) if slot not in waiting]
         return {
-            "processes": processes_of_uids(self.uid_base, self.uid_base + self.max_sessions),
-            "directories": [slot for slot in range(self.max_sessions) if self.slot_dir(slot).exists()],
-            "sockets": sorted(os.listdir(holders)) if holders.exists() else [],
+            "processes": [pid for slot in slots for pid in processes_of_uids(self.uid_base + slot, self.uid_base + slot)],
+            "directories": [slot for slot in slots if self.slot_dir(slot).exists()],
+            "sockets": [name for name in sorted(os.listdir(holders)) if int(name.removesuffix(".sock")) in slots] if holders.exists() else [],
         }
 
     def assert_clean(self, seconds=15):

@@ -28,7 +28,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / os.environ.get("AGENTSIM_BUILD", "build")
 
 MAGIC = 0x61677331
-START, STOP, SLOT, READY, STARTED, FAILED, EXITED, CLEAN, QUARANTINED = range(1, 10)
+START, STOP, SLOT, READY, STARTED, FAILED, EXITED, CLEAN, QUARANTINED, NAME = range(1, 11)
 
 CONTROL, END, IDENTITY, PHASE, GONE, DONE = range(1, 7)
 BUNDLE, FILE, DIR, ENV, HOLD_START, HOLD_STARTED, HOLD_FAILED = range(32, 39)
@@ -399,10 +399,11 @@ class Slots:
             self.sock.close()
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         wait_until(self._try_connect, 10, "the launcher takes connections")
-        self.inventory = []
+        self.inventory, self.ids = [], []
         while (m := self.recv())[0] != READY:
             assert m[0] == SLOT
             self.inventory.append(m[2])
+            self.ids.append(m[4])
         self.limits, self.n = m[2], m[3]
         assert len(self.inventory) == self.n
 

@@ -232,7 +232,9 @@ static void records_survive_the_wire(void **state)
                             .quarantined = 2,
                             .sandbox = "ok",
                             .egress = "none",
-                            .cgroup = "v2" },
+                            .cgroup = "v2",
+                            .warm = 1,
+                            .warm_pool = 2 },
                       v;
     auto_buf struct buf b;
     struct wire_in in;
@@ -258,6 +260,7 @@ static void records_survive_the_wire(void **state)
     wire_start(&in, b.data, b.len);
     assert_int_equal(rpc_get_status(&in, &v), 0);
     assert_string_equal(v.cgroup, "v2");
+    assert_true(v.warm == 1 && v.warm_pool == 2);
     for (n = 0; n < b.len; n++) {
         wire_start(&in, b.data, n);
         assert_int_equal(rpc_get_status(&in, &v), -1);

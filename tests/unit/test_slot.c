@@ -72,6 +72,9 @@ static void only_whole_messages_with_slots_that_exist_pass(void **state)
     assert_int_equal(slot_check_message(&m, sizeof(m) + 1, 4), -1);
     m.op = LAUNCH_STOP;
     assert_int_equal(slot_check_message(&m, sizeof(m), 4), 0);
+    m.op = LAUNCH_NAME;
+    assert_int_equal(slot_check_message(&m, sizeof(m), 4), 0);
+    assert_int_equal(slot_check_message(&m, sizeof(m), 3), -1);
     m.op = LAUNCH_STARTED;
     assert_int_equal(slot_check_message(&m, sizeof(m), 4), -1);
     m = start;

@@ -60,7 +60,7 @@ class Notes:
     def log_file(self, handler, filename, mode="a", encoding=None, delay=False, errors=None):
         self.begin_log(handler, filename, mode, encoding, True, errors)
         if not delay:
-            self.files.append(handler)
+            self.files.append((handler, filename))
 
     def __enter__(self):
         import logging
@@ -99,7 +99,8 @@ class Framework:
         if name != FRAMEWORK:
             return None
         sys.meta_path.remove(self)
-        for handler in self.notes.files:
+        for handler, filename in self.notes.files:
+            handler.baseFilename = os.path.abspath(filename)
             handler.stream, handler.delay = handler._open(), False
         os.environb.update(self.notes.made)
         sys.modules.update(self.modules)
@@ -118,7 +119,7 @@ def notices(notes, loaded, variables):
     names = {name.partition(".")[0] for name in (*loaded, *notes.missing)}
     if any(entry.partition(".")[0] in names for entry in os.listdir()):
         return True
-    if any(os.path.lexists(handler.baseFilename) for handler in notes.files):
+    if any(os.path.lexists(filename) for _, filename in notes.files):
         return True
     return any(notes.all_variables or name in notes.variables or name.startswith(EARLY) for name in variables)
 
@@ -134,17 +135,26 @@ def go(message):
     return [os.fsdecode(pair.partition(b"=")[0]) for pair in pairs]
 
 
-def wait():
-    channel = int(os.environ.pop(VARIABLE))
-    os.set_inheritable(channel, False)
+def load():
     with Notes() as notes:
         for name in FIRST:
             importlib.import_module(name)
     loaded = tuple(sys.modules)
     sys.meta_path.insert(0, Framework(notes))
-    os.write(channel, b"ready")
-    variables = go(os.read(channel, MESSAGE_MAX))
-    os.write(channel, b"taken")
+    return notes, loaded
+
+
+def wait():
+    channel = int(os.environ.pop(VARIABLE))
+    os.set_inheritable(channel, False)
+    try:
+        notes, loaded = load()
+        os.write(channel, b"ready")
+        variables = go(os.read(channel, MESSAGE_MAX))
+        os.write(channel, b"taken")
+    except BaseException:  # whoever goes on from here runs the program, which the holder would start once more
+        sys.excepthook(*sys.exc_info())
+        os._exit(1)
     os.close(channel)
     if notices(notes, loaded, variables):
         os.execv(sys.orig_argv[0], sys.orig_argv)
