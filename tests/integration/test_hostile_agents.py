@@ -5,7 +5,6 @@ import time
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from tests.support.stack import wait_until
 
 AGENT = """
 import json, os, sys, threading, time
