@@ -367,7 +367,7 @@ def test_what_waits_when_a_process_of_the_service_dies_is_replaced(stack, full, 
     wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in full.values()), 30, "those that waited are gone")
     wait_until(lambda: stack.sandbox() == "ok", 30, "the service is back")
     wait_until(lambda: stack.counter("agentsim_warm") == 2, 60, "two wait again")
-    assert len(processes_of_uids(stack.uid_base, stack.uid_base + 2)) == 8
+    wait_until(lambda: len(processes_of_uids(stack.uid_base, stack.uid_base + 2)) == 8, 20, "nothing but these two is there")
     assert stack.internal("GET", "/health").json()["sessions"] == 0
 
 
