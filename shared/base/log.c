@@ -43,10 +43,20 @@ int log_level_parse(const char *name, enum log_level *ret)
     return -1;
 }
 
+/* For each event of a relay: snprintf() would be a tenth of what a short frame costs. */
+static void copy(char *to, size_t size, const char *text)
+{
+    size_t len = text ? strnlen(text, size - 1) : 0;
+
+    if (len)
+        memcpy(to, text, len);
+    to[len] = '\0';
+}
+
 void log_context(const char *request, const char *session)
 {
-    snprintf(sink.request, sizeof(sink.request), "%s", request ? request : "");
-    snprintf(sink.session, sizeof(sink.session), "%s", session ? session : "");
+    copy(sink.request, sizeof(sink.request), request);
+    copy(sink.session, sizeof(sink.session), session);
 }
 
 bool log_enabled(enum log_level level)

@@ -1,6 +1,7 @@
 """relay: from a browser to an agent and back, beside a socket straight to the same agent, and the reference's two relays."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import pathlib
@@ -9,7 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from tests.bench.diagrams import ECHO_PROGRAM
-from tests.bench.machine import Cost
+from tests.bench.machine import Cost, cpu_seconds, tree
 from tests.bench.reference import Reference
 from tests.bench.service import UNLIMITED
 from tests.bench.table import percentile, progress, ratio, show
@@ -69,7 +70,7 @@ class Here:
         self.count = count
         self.stack = Stack(AGENT_SIMULATOR_MAX_SESSIONS=str(count), AGENT_SIMULATOR_MAX_SESSIONS_PER_ACTOR=str(count),
                            AGENT_SIMULATOR_SESSION_UID_BASE=str(UID_BASE), AGENT_SIMULATOR_READY_SECONDS="600",
-                           AGENT_SIMULATOR_DETACH_SECONDS="600", **UNLIMITED)
+                           AGENT_SIMULATOR_DETACH_SECONDS="600", AGENT_SIMULATOR_PING_SECONDS="600", **UNLIMITED)
         self.stack.uid_base = UID_BASE
 
     def __enter__(self):
@@ -142,14 +143,31 @@ def warm(sockets):
 # ---- the measurements -----------------------------------------------------------------------------------------------
 
 def measure(sockets, count, size, roots=()):
-    """Round trips with one frame under way on each of `count` sockets."""
+    """Round trips with one message under way on each of `count` sockets."""
     chosen = sockets[:count]
     round_trips(chosen, size, 0.2)
-    with Cost(*roots) as cost:
+    before = by_program(roots)
+    with Cost() as cost:
         times = round_trips(chosen, size, SECONDS)
+    after = by_program(roots)
+    each = {name: max(0, after[name] - before.get(name, 0)) / len(times) * 1e6 for name in after}
     rate = len(times) / cost.seconds
     return {"n": len(times), "p50": percentile(times, 0.5) * 1000, "p99": percentile(times, 0.99) * 1000, "rate": rate,
-            "mb": rate * size / 1e6, "cpu": cost.cpu / len(times) * 1e6 if roots else None}
+            "mb": rate * size / 1e6, "cpu": sum(each.values()), "each": each}
+
+
+PROGRAMS = {"nginx": "nginx", "agentsim-superv": "supervisor", "agentsim-holder": "holder", "python": "agent"}
+
+
+def by_program(roots):
+    """Seconds of computing of each program below `roots`."""
+    found = {}
+    for pid in tree(*roots):
+        with contextlib.suppress(OSError):
+            name = pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
+            name = PROGRAMS.get(name, "others")
+            found[name] = found.get(name, 0) + cpu_seconds([pid])
+    return found
 
 
 def run(side):
@@ -162,7 +180,7 @@ def run(side):
         for count in [n for n in SESSIONS if n <= side.count]:
             for size in SIZES:
                 results["relay", count, size] = measure(relayed, count, size, side.roots)
-                results["direct", count, size] = measure(direct, count, size)
+                results["direct", count, size] = measure(direct, count, size, side.roots)
         for size in SIZES:
             results["flood", "relay", size] = flood(relayed[0], size, SECONDS)
             results["flood", "direct", size] = flood(direct[0], size, SECONDS)
@@ -182,11 +200,15 @@ def main():
                      straight["rate"], value["rate"], value["mb"], f"{value['rate'] / straight['rate']:.0%}", value["cpu"],
                      theirs and theirs["p50"], theirs and theirs["p50"] - theirs_straight["p50"], theirs and theirs["p99"], theirs and theirs["rate"], theirs and theirs["cpu"],
                      ratio(value["rate"], theirs["rate"]) if theirs else "-"])
-    show("Round trips, one frame under way on each socket; ms, frames a second each way",
+    show("Round trips, one message under way on each socket; ms, messages a second each way",
          ["sessions x size", "direct p50", "relay p50", "adds", "direct p99", "relay p99", "direct /s", "relay /s", "MB/s", "of direct", "cpu us",
           "ref p50", "adds", "ref p99", "ref /s", "ref cpu us", "ratio"], rows,
          ["cpu us: computing of all processes of the service and the agents for a frame and its answer",
           "direct: a socket from the same client straight into the agent's own network; ref: backend relay and simulator relay"])
+    rows = [[f"{count} x {size} B", here["direct", count, size]["each"].get("agent"), *(value["each"].get(name) for name in ("agent", "holder", "supervisor", "nginx"))]
+            for (kind, count, size), value in here.items() if kind == "relay"]
+    show("Computing for a message and its answer, us", ["sessions x size", "direct: agent", "relay: agent", "holder", "supervisor", "nginx"], rows,
+         ["besides it the client, which computes on the same cores in both cases: the more of a round trip the agent itself is, the less the relay shows"])
     rows = []
     for size in SIZES:
         ours, straight, theirs = here["flood", "relay", size], here["flood", "direct", size], there["flood", "relay", size]
