@@ -7,14 +7,10 @@
 
 #include "shared/base/str.h"
 
-static const struct {
-    int http;
-    int ws;
-} statuses[ERR__MAX] = {
-    [ERR_NONE] = { 200, 1000 },      [ERR_BAD_REQUEST] = { 400, 4400 }, [ERR_SCHEMA] = { 422, 4400 },
-    [ERR_AUTH] = { 401, 4401 },      [ERR_FORBIDDEN] = { 403, 4404 },   [ERR_NOT_FOUND] = { 404, 4404 },
-    [ERR_TOO_LARGE] = { 413, 1009 }, [ERR_CONFLICT] = { 409, 4409 },    [ERR_LIMIT] = { 429, 4429 },
-    [ERR_UPSTREAM] = { 502, 1011 },  [ERR_UNAVAILABLE] = { 503, 1011 }, [ERR_INTERNAL] = { 500, 1011 },
+static const int statuses[ERR__MAX] = {
+    [ERR_NONE] = 200,      [ERR_BAD_REQUEST] = 400, [ERR_SCHEMA] = 422,      [ERR_AUTH] = 401,
+    [ERR_FORBIDDEN] = 403, [ERR_NOT_FOUND] = 404,   [ERR_TOO_LARGE] = 413,   [ERR_CONFLICT] = 409,
+    [ERR_LIMIT] = 429,     [ERR_UPSTREAM] = 502,    [ERR_UNAVAILABLE] = 503, [ERR_INTERNAL] = 500,
 };
 
 /* Formatting into a fixed buffer can split a UTF-8 character; JSON answers need whole ones. */
@@ -87,10 +83,5 @@ void err_clear(struct err *err)
 
 int err_http_status(enum err_kind kind)
 {
-    return (unsigned)kind < ERR__MAX ? statuses[kind].http : 500;
-}
-
-int err_ws_code(enum err_kind kind)
-{
-    return (unsigned)kind < ERR__MAX ? statuses[kind].ws : 1011;
+    return (unsigned)kind < ERR__MAX ? statuses[kind] : 500;
 }

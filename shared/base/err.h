@@ -41,8 +41,7 @@ int err_nomem(struct err *err);
 /* Empty an err that is used again. */
 void err_clear(struct err *err);
 
-/* HTTP status and WebSocket close code of a kind; the only table that maps them. */
+/* HTTP status of a kind; the only table that maps them. */
 int err_http_status(enum err_kind kind);
-int err_ws_code(enum err_kind kind);
 
 #endif

@@ -137,8 +137,3 @@ int map_find_name(const struct map *m, const char *name, size_t *ret_value)
 {
     return find_owned(m, text_key(name), ret_value);
 }
-
-int map_find_folded(const struct map *m, const char *name, size_t *ret_value)
-{
-    return find_owned(m, text_fold_key(name), ret_value);
-}

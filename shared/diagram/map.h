@@ -34,11 +34,10 @@ int map_reserve(struct map *m, size_t n);
 int map_put(struct map *m, const void *key, size_t len, size_t value, size_t *ret_value);
 size_t map_get(const struct map *m, const void *key, size_t len); /* MAP_NONE: absent */
 
-/* The same with the key of a name: text_key() and text_fold_key() of text.h. map_find_*: -1 out of
+/* The same with the key of a name: text_key() and text_fold_key() of text.h. map_find_name: -1 out of
  * memory. */
 int map_put_name(struct map *m, const char *name, size_t value, size_t *ret_value);
 int map_put_folded(struct map *m, const char *name, size_t value, size_t *ret_value);
 int map_find_name(const struct map *m, const char *name, size_t *ret_value);
-int map_find_folded(const struct map *m, const char *name, size_t *ret_value);
 
 #endif
