@@ -75,22 +75,26 @@ size_t utf8_encode(uint32_t cp, char *out)
     return 4;
 }
 
+static uint64_t word_at(const char *s)
+{
+    uint64_t word;
+
+    memcpy(&word, s, sizeof(word));
+    return word;
+}
+
+/* Words by themselves, not an array: that would lie on the stack, and a piece of somebody's key with it. */
 static size_t ascii_run(const char *s, size_t len)
 {
     const uint64_t high = UINT64_C(0x8080808080808080);
-    uint64_t word, words[4];
+    const size_t step = sizeof(high);
     size_t i = 0;
 
-    for (; len - i >= sizeof(words); i += sizeof(words)) {
-        memcpy(words, s + i, sizeof(words));
-        if ((words[0] | words[1] | words[2] | words[3]) & high)
-            break;
-    }
-    for (; len - i >= sizeof(word); i += sizeof(word)) {
-        memcpy(&word, s + i, sizeof(word));
-        if (word & high)
-            break;
-    }
+    while (len - i >= 4 * step &&
+           !((word_at(s + i) | word_at(s + i + step) | word_at(s + i + 2 * step) | word_at(s + i + 3 * step)) & high))
+        i += 4 * step;
+    while (len - i >= step && !(word_at(s + i) & high))
+        i += step;
     while (i < len && (unsigned char)s[i] < 0x80)
         i++;
     return i;
