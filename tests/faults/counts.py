@@ -60,7 +60,8 @@ def namespaces(pids):
     return len(found)
 
 
-def files(folder, but=("nginx-access.log",)):
+def files(folder, but=("nginx-access.log", "before")):
+    """But the log, and the rates of the minute before, which a service that has just started does not have."""
     return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.name not in but)
 
 
