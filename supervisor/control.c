@@ -12,9 +12,24 @@ struct control {
     enum hold_role role;
     const struct control_events *events;
     void *owner;
-    bool busy; /* a handler runs: who closes now leaves the memory to it */
+    struct ev_timer ping;
+    unsigned unanswered; /* pings in a row */
+    bool busy;           /* a handler runs: who closes now leaves the memory to it */
     bool closed;
 };
+
+static void lose(struct control *c, const char *why)
+{
+    ev_timer_stop(c->peer.loop, &c->ping);
+    c->events->lost(c->owner, why);
+}
+
+static void said(struct control *c, const struct hold_event *e)
+{
+    c->unanswered = 0;
+    if (e->type != HOLD_PONG)
+        c->events->said(c->owner, e);
+}
 
 static void on_readable(struct peer *p)
 {
@@ -28,20 +43,37 @@ static void on_readable(struct peer *p)
     c->busy = true;
     while (!c->closed && (r = peer_next(p, &type, &payload, &len)) > 0) {
         if (hold_event_parse(c->role, type, payload, len, &e) < 0) {
-            c->events->lost(c->owner, "it sent a malformed message");
+            lose(c, "it sent a malformed message");
             peer_reading(p, false);
             break;
         }
-        c->events->said(c->owner, &e);
+        said(c, &e);
     }
     if (!c->closed && r <= 0 && peer_ended(p))
-        c->events->lost(c->owner, p->fault[0] ? p->fault : "it closed the connection");
+        lose(c, p->fault[0] ? p->fault : "it closed the connection");
     c->busy = false;
     if (c->closed)
         mem_free(c);
 }
 
 static const struct peer_events peer_events = { .readable = on_readable };
+
+/* However late it rings, the next time is a whole pause later. Of one turn of the loop it is the last: answers that
+ * have come are read. */
+static void on_ping(struct ev_loop *loop, struct ev_timer *w, int revents)
+{
+    struct control *c = w->data;
+
+    (void)revents;
+    if (c->unanswered == CONTROL_PINGS) {
+        ev_timer_stop(loop, w);
+        c->events->silent(c->owner);
+        return;
+    }
+    ev_timer_again(loop, w);
+    c->unanswered++;
+    (void)peer_send(&c->peer, HOLD_PING, NULL, 0); /* when it cannot be sent the loss is told */
+}
 
 struct control *control_open(struct ev_loop *loop, const char *path, enum hold_role role,
                              const struct control_events *events, void *owner, struct err *err)
@@ -55,6 +87,9 @@ struct control *control_open(struct ev_loop *loop, const char *path, enum hold_r
     c->role = role;
     c->events = events;
     c->owner = owner;
+    ev_timer_init(&c->ping, on_ping, 0., 0.);
+    ev_set_priority(&c->ping, EV_MINPRI);
+    c->ping.data = c;
     if (peer_connect(&c->peer, loop, path, MESSAGE_MAX, MESSAGE_MAX, &peer_events, c, err) < 0) {
         mem_free(c);
         return NULL;
@@ -66,6 +101,7 @@ void control_close(struct control *c)
 {
     if (!c)
         return;
+    ev_timer_stop(c->peer.loop, &c->ping);
     peer_close(&c->peer);
     c->closed = true;
     if (!c->busy)
@@ -111,4 +147,10 @@ int control_end(struct control *c, enum hold_reason reason)
 int control_probe(struct control *c)
 {
     return peer_send(&c->peer, HOLD_PROBE, NULL, 0);
+}
+
+void control_watch(struct control *c, double seconds)
+{
+    c->ping.repeat = seconds;
+    ev_timer_again(c->peer.loop, &c->ping);
 }

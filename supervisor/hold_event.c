@@ -93,7 +93,7 @@ static const struct {
     { HOLD_GONE, HOLD_ROLE_CONTROL, get_end },          { HOLD_DONE, HOLD_ROLE_CONTROL, get_nothing },
     { HOLD_ATTACHED, HOLD_ROLE_ATTACH, get_attached },  { HOLD_FRAME, HOLD_ROLE_ATTACH, get_frame },
     { HOLD_EXIT, HOLD_ROLE_ATTACH, get_end },           { HOLD_PROBED, HOLD_ROLE_PROBE, get_probed },
-    { HOLD_WARM, HOLD_ROLE_CONTROL, get_warm },
+    { HOLD_WARM, HOLD_ROLE_CONTROL, get_warm },         { HOLD_PONG, HOLD_ROLE_CONTROL, get_nothing },
 };
 
 int hold_event_parse(enum hold_role role, uint16_t type, const void *payload, size_t len, struct hold_event *ret)

@@ -157,7 +157,12 @@ static void on_lost(void *owner, const char *why)
     fail(owner, why);
 }
 
-static const struct control_events control_events = { on_said, on_lost };
+static void on_silent(void *owner)
+{
+    fail(owner, "its holder does not answer any more");
+}
+
+static const struct control_events control_events = { on_said, on_lost, on_silent };
 
 static void on_patience(struct ev_loop *loop, struct ev_timer *t, int revents)
 {
@@ -321,6 +326,8 @@ static void warm_up(struct pool_place *w)
         fail(w, err.msg);
     else if (control_warm_up(w->control) < 0)
         fail(w, "its holder does not listen");
+    else
+        control_watch(w->control, CONTROL_PING_SECONDS);
 }
 
 void pool_message(struct pool *p, const struct launch_msg *m)

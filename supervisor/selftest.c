@@ -71,7 +71,7 @@ static void on_lost(void *owner, const char *why)
     fail(owner, text);
 }
 
-static const struct control_events control_events = { on_said, on_lost };
+static const struct control_events control_events = { on_said, on_lost, NULL };
 
 static void probe(struct selftest *t)
 {

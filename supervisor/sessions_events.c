@@ -185,7 +185,18 @@ static void on_control_lost(void *owner, const char *why)
     lose(s);
 }
 
-const struct control_events sessions_control_events = { on_said, on_control_lost };
+/* It does not run, or not as it should, and would not say good-bye either. */
+static void on_control_silent(void *owner)
+{
+    struct session *s = owner;
+
+    log_error("session %s: its holder does not answer any more, it is killed", s->name);
+    if (!s->reason)
+        s->reason = s->asked ? s->asked : HOLD_REASON_STOPPED;
+    session_set_state(s, SESSION_STOPPING);
+}
+
+const struct control_events sessions_control_events = { on_said, on_control_lost, on_control_silent };
 
 int sessions_claim(struct session *s, struct err *err)
 {
@@ -200,6 +211,7 @@ int sessions_claim(struct session *s, struct err *err)
         return -1;
     if (control_take(s->control, &s->id, s->actor, s->started_wall_ms, lifetime_ms > 0 ? lifetime_ms : 1) < 0)
         return err_set(err, ERR_UNAVAILABLE, 0, "the holder does not listen");
+    control_watch(s->control, CONTROL_PING_SECONDS);
     return 0;
 }
 
@@ -215,6 +227,7 @@ static int open_control(struct session *s, const char *actor, int64_t started_wa
         return -1;
     if (control_claim(s->control, actor, started_wall_ms, lifetime_ms) < 0)
         return err_set(err, ERR_UNAVAILABLE, 0, "the holder does not listen");
+    control_watch(s->control, CONTROL_PING_SECONDS);
     return 0;
 }
 

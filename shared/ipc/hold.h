@@ -79,6 +79,11 @@ enum hold_type {
 
     HOLD_PROBE = 128, /* nothing: builds the sandbox once around a program that only checks it */
     HOLD_PROBED,      /* u8 ok, str reason (the failing step, the kernel's words, the likely cure) */
+
+    /* control: supervisor -> holder */
+    HOLD_PING = 130, /* nothing: not first: is somebody there? Answered at once, whatever the session does */
+    /* control: holder -> supervisor */
+    HOLD_PONG, /* nothing: one for each HOLD_PING */
 };
 
 enum hold_said { HOLD_SAID_BROWSER, HOLD_SAID_AGENT };

@@ -152,6 +152,11 @@ static int on_end(struct conn *c, struct wire_in *in)
     return 0;
 }
 
+static int on_ping(struct conn *c, struct wire_in *in)
+{
+    return wire_end(in) < 0 || c != c->holder->control ? -1 : conn_put(c, HOLD_PONG, NULL);
+}
+
 static int on_message(struct conn *c, uint16_t type, struct wire_in *in)
 {
     switch (type) {
@@ -163,6 +168,8 @@ static int on_message(struct conn *c, uint16_t type, struct wire_in *in)
         return on_claim(c, in);
     case HOLD_END:
         return on_end(c, in);
+    case HOLD_PING:
+        return on_ping(c, in);
     default:
         return -1;
     }

@@ -18,7 +18,7 @@ from tests.faults.places import children_of, command, end_all, kill, nginx_worke
 from tests.faults.scale import Progress, pick
 from tests.support import supervisor_rig as rpc
 from tests.support.fastcgi import Request
-from tests.support.stack import Stack, wait_until
+from tests.support.stack import Stack, processes_of_uids, wait_until
 
 DETACH = 5
 CLEANING = 5  # seconds, on a busy machine
@@ -159,6 +159,25 @@ def test_a_session_that_cannot_go_on_ends_with_a_word(stack, chance, name):
         wait_until(lambda: not sessions(stack), 20, "the session is gone")
         stack.assert_clean(30)
         wait_until(lambda: stack.sandbox() == "ok", 30, "sessions can start")
+
+
+def test_a_session_whose_holder_hangs_ends_with_a_word(stack):
+    """Its sockets stay open and its processes are all there: only that it does not answer can be noticed."""
+    with Flow(stack) as flow, Flow(stack) as other:
+        alone = stack.create(numbers())
+        wait_until(lambda: stack.state(alone).json()["state"] == "ready", 30, "nobody talks to the third")
+        users = [stack.uid_base + s["slot"] for s in sessions(stack) if s["id"] != other.session]
+        holders = [p for user in users for p in processes_of_uids(user, user) if "agentsim-holder" in command(p)]
+        assert len(holders) == 2
+        kill(*holders, number=signal.SIGSTOP)
+        gone = flow.wait_for_the_end(60)
+        assert gone.reason() == "stopped" and gone.code == 1011, gone
+        assert any(f.get("type") == "error" for f in gone.frames), gone
+        wait_until(lambda: [s["id"] for s in sessions(stack)] == [other.session], 60, "the slots of both are clean")
+        assert "does not answer any more" in stack.log_text()
+        other.ask(50)
+        other.wait_for(50)
+        stack.end(other.session)
 
 
 # ---- workers, in each phase of a request ----

@@ -35,6 +35,20 @@ def test_an_agent_that_never_listens_ends_at_the_deadline(holder, control):
     assert control.gone() == ("start-failed", 0)
 
 
+def test_a_ping_is_answered_whatever_the_session_does(holder, control):
+    control.send(wire.PING)
+    control.until(wire.PONG, 10).end()
+    holder.run({"agent.py": "import time\ntime.sleep(600)"})
+    control.send(wire.PING)
+    control.send(wire.PING)
+    control.until(wire.PONG, 10).end()
+    control.until(wire.PONG, 10).end()
+    control.end()
+    control.gone()
+    control.send(wire.PING)
+    control.until(wire.PONG, 10).end()
+
+
 def test_an_agent_that_only_listens_is_not_ready(holder, control):
     holder.run({"agent.py": "import os,socket,time\ns=socket.create_server(('127.0.0.1',int(os.environ['BESSER_WS_PORT'])))\n"
                             "c,_=s.accept()\nc.sendall(b'HTTP/1.1 200 OK\\r\\n\\r\\n')\nprint('answered')\ntime.sleep(600)"})

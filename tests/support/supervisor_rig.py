@@ -33,6 +33,7 @@ BAD_REQUEST, SCHEMA, AUTH, FORBIDDEN, NOT_FOUND, TOO_LARGE, CONFLICT, LIMIT, UPS
 
 # hold.h
 CONTROL, HOLD_END, IDENTITY, PHASE, GONE, DONE = range(1, 7)
+PING, PONG = 130, 131
 ATTACH, SEND, ATTACHED, FRAME, EXIT = range(64, 69)
 PROBE, PROBED = 128, 129
 WAITING, STARTING, READY, ENDED = range(4)
@@ -193,6 +194,10 @@ class Holder:
         self.claimed.set()
         while (message := recv_message(sock)) is not None:
             kind, payload = message
+            if kind == PING:
+                with self.lock:
+                    send_message(sock, PONG)
+                continue
             assert kind == HOLD_END
             self.ends.put(payload[0])
             if self.answers_end:

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -19,7 +20,7 @@ struct talk {
     struct fixture f;
     struct control *control;
     int holder;
-    int said, lost;
+    int said, lost, silent;
     bool closes; /* the handler closes at the first word */
 };
 
@@ -43,7 +44,14 @@ static void on_lost(void *owner, const char *why)
     t->lost++;
 }
 
-static const struct control_events events = { on_said, on_lost };
+static void on_silent(void *owner)
+{
+    struct talk *t = owner;
+
+    t->silent++;
+}
+
+static const struct control_events events = { on_said, on_lost, on_silent };
 
 static int setup(void **state)
 {
@@ -136,6 +144,76 @@ static void a_handler_may_close(void **state)
     assert_int_equal(t->lost, 0);
 }
 
+static int await(struct talk *t)
+{
+    uint16_t type;
+    auto_buf struct buf b;
+
+    buf_init(&b, 1024);
+    return fixture_recv(&t->f, t->holder, &type, &b, NULL) ? type : -1;
+}
+
+static void who_answers_none_of_four_pings_is_silent(void **state)
+{
+    struct talk *t = *state;
+    int i;
+
+    control_watch(t->control, .005);
+    for (i = 0; i < CONTROL_PINGS; i++)
+        assert_int_equal(await(t), HOLD_PING);
+    fixture_wait(&t->f, t->silent);
+    for (i = 0; i < 10; i++)
+        fixture_pass(&t->f);
+    assert_int_equal(t->silent, 1);
+    assert_int_equal(t->lost, 0);
+    assert_int_equal(t->said, 0);
+}
+
+static void any_word_is_an_answer_and_pongs_are_no_event(void **state)
+{
+    struct talk *t = *state;
+    int i;
+
+    control_watch(t->control, .005);
+    for (i = 0; i < 3 * CONTROL_PINGS; i++) {
+        assert_int_equal(await(t), HOLD_PING);
+        if (i % 2)
+            fixture_send(t->holder, HOLD_PONG, NULL, 0);
+        else
+            fixture_phase(&t->f, t->holder, HOLD_READY);
+    }
+    assert_int_equal(t->silent, 0);
+    assert_int_equal(t->said, 3 * CONTROL_PINGS / 2);
+}
+
+/* It stands still for longer than any holder may: one ping more than before is what that can cost. */
+static void a_supervisor_that_stood_still_blames_nobody(void **state)
+{
+    const double pause = .005;
+    struct talk *t = *state;
+    struct timespec still = { .tv_nsec = 100000000 };
+    int i, round;
+
+    control_watch(t->control, pause);
+    for (round = 0; round < 3; round++) {
+        for (i = 0; i < CONTROL_PINGS - 1; i++)
+            assert_int_equal(await(t), HOLD_PING);
+        nanosleep(&still, NULL);
+        fixture_turn(&t->f);
+        assert_int_equal(await(t), HOLD_PING);
+        assert_int_equal(t->silent, 0);
+        fixture_send(t->holder, HOLD_PONG, NULL, 0);
+        fixture_turn(&t->f);
+    }
+    close(t->holder);
+    t->holder = -1;
+    fixture_wait(&t->f, t->lost);
+    for (i = 0; i < 10; i++)
+        fixture_pass(&t->f);
+    assert_int_equal(t->silent, 0);
+    assert_int_equal(t->lost, 1);
+}
+
 static void nobody_there_is_an_error(void **state)
 {
     struct talk *t = *state;
@@ -162,6 +240,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(each_word_is_an_event_and_the_end_is_the_last, setup, teardown),
         cmocka_unit_test_setup_teardown(a_malformed_word_is_the_last, setup, teardown),
         cmocka_unit_test_setup_teardown(a_handler_may_close, setup, teardown),
+        cmocka_unit_test_setup_teardown(who_answers_none_of_four_pings_is_silent, setup, teardown),
+        cmocka_unit_test_setup_teardown(any_word_is_an_answer_and_pongs_are_no_event, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_supervisor_that_stood_still_blames_nobody, setup, teardown),
         cmocka_unit_test_setup_teardown(nobody_there_is_an_error, setup, teardown),
     };
 

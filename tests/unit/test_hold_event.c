@@ -71,7 +71,7 @@ static const struct {
     { HOLD_GONE, HOLD_ROLE_CONTROL, put_end },          { HOLD_DONE, HOLD_ROLE_CONTROL, put_nothing },
     { HOLD_ATTACHED, HOLD_ROLE_ATTACH, put_attached },  { HOLD_FRAME, HOLD_ROLE_ATTACH, put_frame },
     { HOLD_EXIT, HOLD_ROLE_ATTACH, put_end },           { HOLD_PROBED, HOLD_ROLE_PROBE, put_probed },
-    { HOLD_WARM, HOLD_ROLE_CONTROL, put_warm },
+    { HOLD_WARM, HOLD_ROLE_CONTROL, put_warm },         { HOLD_PONG, HOLD_ROLE_CONTROL, put_nothing },
 };
 
 static int parse(enum hold_role role, uint16_t type, void (*fill)(struct buf *b), struct hold_event *ret)
