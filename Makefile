@@ -14,7 +14,7 @@
 #   shared/forget                          agentsim-forget.so (preloaded into nginx); replace.c also in agentsim-fcgi
 #   tests/unit/test_X.c                    one cmocka program each, linked with all rooms but their main.c
 #   tests/support/preload/X.c              X.so, for tests that change what a program sees of the machine
-# Variants: B is the build folder, SAN=address builds with ASan and UBSan, CC chooses the compiler.
+# Variants: B is the build folder, SAN=address builds with ASan and UBSan (OPT=-O0: in half the time), CC chooses the compiler.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
@@ -32,7 +32,7 @@ WARN := -Wall -Wextra -Wshadow -Wformat=2 -Wstrict-prototypes -Wmissing-prototyp
 HARDEN := -O2 -D_FORTIFY_SOURCE=3 -fstack-protector-strong -fstack-clash-protection -fcf-protection -fPIE
 HARDEN_LD := -pie -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed
 ifeq ($(SAN),address)
-HARDEN := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -fPIE
+HARDEN := $(or $(OPT),-O1) -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -fPIE
 HARDEN_LD := -pie -fsanitize=address,undefined -Wl,--as-needed
 endif
 ifeq ($(SAN),fuzzer)
@@ -70,6 +70,7 @@ TESTS := $(patsubst tests/unit/%.c,$(B)/test/%,$(TEST_SRC))
 SUPPORT_SRC := $(wildcard tests/support/*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/bin/%,$(FUZZ_SRC))
+REPLAYS := $(patsubst tests/fuzz/fuzz_%.c,$(B)/seeds/%,$(FUZZ_SRC))
 NO_MAIN := $(filter-out %/main.o,$(call obj,$(filter-out $(SHARED_SRC),$(ROOMS_SRC))))
 WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
@@ -133,13 +134,13 @@ $(B)/obj/%.o: %.c
 
 $(B)/obj/fcgi/handlers/openapi.o: docs/openapi.json
 
--include $(patsubst %.o,%.d,$(call obj,$(ALL_SRC) $(TEST_SRC) $(SUPPORT_SRC)))
+-include $(patsubst %.o,%.d,$(call obj,$(ALL_SRC) $(TEST_SRC) $(SUPPORT_SRC) $(FUZZ_SRC)))
 
 .PHONY: install
 install: build ## put programs, console, nginx configuration below PREFIX (/opt/agentsim)
 	@docker/install/install.sh $(B) $(PREFIX)
 
-.PHONY: test test-unit test-integration test-security test-faults test-dropin test-image test-browser test-fixtures test-compiler test-buml soak
+.PHONY: test test-unit test-integration test-security test-faults test-dropin test-image test-browser test-fixtures test-compiler test-buml test-seeds soak
 test: ## install, build and run every test
 	@docker/install/packages.sh build run test
 	@docker/install/runtime.sh
@@ -148,6 +149,8 @@ test: ## install, build and run every test
 
 test-unit: ## unit tests (cmocka)
 	@tests/run.sh unit
+test-seeds: ## every seed of the fuzzers once, with sanitizers
+	@tests/run.sh seeds
 test-integration: ## the whole chain with the real runtime (root)
 	@tests/run.sh integration
 test-security: ## attempts to escape from a session (root)
@@ -208,6 +211,13 @@ fuzzers: $(FUZZERS)
 build/fuzz/bin/%: tests/fuzz/%.c $(B)/librooms.a $(LIBSHARED)
 	@mkdir -p $(@D)
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(HARDEN_LD) -o $@ $< $(B)/librooms.a $(LIBSHARED) $(LIBS)
+
+.PHONY: replays
+replays: $(REPLAYS)
+$(REPLAYS): $(B)/seeds/%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/obj/tests/fuzz/replay.o $(B)/librooms.a $(LIBSHARED)
+	@mkdir -p $(@D)
+	@echo "  link  $@"
+	@$(CC) $(CFLAGS) $(HARDEN_LD) -o $@ $^ $(LIBS)
 
 .PHONY: bench
 bench: build ## figures beside the reference in one run; BENCH="compile sessions relay ends sockets escapes load"

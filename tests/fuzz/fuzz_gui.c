@@ -34,14 +34,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char id[] = "fuzzed", *text = NULL, *again = NULL;
     struct gui g = { .gui_id = id, .persist = true };
     struct err err = { 0 };
+    const char *width = size % 2 ? NULL : "640px";
 
     if (!tree)
         return 0;
     must(json_to_value(tree, &g.design) == 0);
     cJSON_Delete(tree);
-    if (gui_module_text(&g, &text, &err) == 0) {
+    if (gui_module_text(&g, width, &text, &err) == 0) {
         check_text(text);
-        must(gui_module_text(&g, &again, &err) == 0 && strcmp(text, again) == 0);
+        must(gui_module_text(&g, width, &again, &err) == 0 && strcmp(text, again) == 0);
     } else {
         must(err.kind == ERR_BAD_REQUEST && *err.msg && !text);
     }

@@ -19,9 +19,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define CONNECTIONS 4
 
-static const uint16_t types[] = { HOLD_CONTROL, HOLD_END,     HOLD_BUNDLE, HOLD_FILE, HOLD_DIR,
-                                  HOLD_ENV,     HOLD_START,   HOLD_ATTACH, HOLD_SEND, HOLD_STARTED,
-                                  HOLD_FRAME,   HOLD_WARM_UP, HOLD_CLAIM,  HOLD_PING, 999 };
+static const uint16_t types[] = { HOLD_CONTROL, HOLD_END,    HOLD_BUNDLE, HOLD_FILE,      HOLD_DIR,   HOLD_ENV,
+                                  HOLD_START,   HOLD_ATTACH, HOLD_SEND,   HOLD_STARTED,   HOLD_FRAME, HOLD_WARM_UP,
+                                  HOLD_CLAIM,   HOLD_PING,   999,         HOLD_TRANSCRIPT };
 
 static void must(bool fact)
 {
@@ -43,7 +43,7 @@ static void set_up(struct world *w)
     int pipe_fds[2];
     size_t i;
 
-    *w = (struct world){ .holder = { .work_fd = -1, .listen_fd = -1 } };
+    *w = (struct world){ .holder = { .work_fd = -1, .listen_fd = -1, .memory_events = -1 } };
     memcpy(w->dir, "/tmp/agentsim-fuzz-XXXXXX", 26);
     must(mkdtemp(w->dir) != NULL && config_load_env(&h->config, NULL) == 0);
     must(config_set(&h->config, "AGENT_SIMULATOR_PYTHON", "/nonexistent/bin/python", NULL) == 0);
@@ -87,9 +87,11 @@ static void tear_down(struct world *w)
     agent_release(h);
     agent_ws_release(&h->ws);
     journal_release(&h->journal);
+    transcript_release(&h->transcript);
     lines_release(&h->lines);
     buf_release(&h->tail);
     strv_release(&h->bundle.extra);
+    strv_release(&h->entered);
     facts_release(&h->facts);
     config_release(&h->config);
     mem_free(h->work);
