@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import textwrap
 
 import pytest
@@ -107,6 +108,24 @@ def test_a_fallback_that_raises_is_tried_again(talk):
     hub = d.state("hub", fallback=[text("hm"), code("raise OSError('on purpose')"), text("lost")])
     d.on(hub, hub, "ReceiveTextEvent", "def never(session):\n    return False\n")
     assert talk(d, "x", "y") == [["[hub]"], ["hm"], ["hm"]]
+
+
+EXITS = ("exit()", "quit(3)", "raise SystemExit('on purpose')", "raise SystemExit", "raise KeyboardInterrupt",
+         "raise GeneratorExit('on purpose')")
+
+
+@pytest.mark.parametrize("way", EXITS)
+def test_code_that_ends_the_program_is_told_and_the_conversation_goes_on(way, talk):
+    d = Diagram("Ends")
+    hub = d.state("hub", text("hi"), code(way), text("lost"), fallback=[text("hm"), code(way), text("lost")])
+    two = d.state("two", text("two"), code(way), text("lost"))
+    d.on(hub, two, "ReceiveTextEvent", f"def ends(session):\n    {way}\n")
+    d.on(hub, two, "ReceiveTextEvent", "def go(session):\n    return session.event.message == 'go'\n")
+    d.go(two, hub, "when_no_intent_matched")
+    assert words(talk(d, "x", "go", "y", RESET, "go")) == [["hi"], ["hm"], ["two"], ["hi"], ["hi"], ["two"]]
+    name = "KeyboardInterrupt" if "Keyboard" in way else "GeneratorExit" if "Generator" in way else "SystemExit"
+    assert len(re.findall(rf"^{name}\b", talk.said, re.M)) >= 5, talk.said
+    assert "An error occurred while executing" in talk.said and 'agent.py", line ' in talk.said
 
 
 # ---- nothing fits ------------------------------------------------------------------------------------------------------
@@ -448,6 +467,15 @@ def answers(conversation):
     return [[event for event in step if isinstance(event, str)] for step in words(conversation)]
 
 
+def test_a_tool_that_ends_the_program_is_a_tool_that_fails(talk, model):
+    d = Diagram("Leaves", llm("fast", base_url=model.url), tool("leave", "def leave() -> str:\n    exit()\n", "Leaves"))
+    hub = d.state("hub", text("hub"))
+    d.go(hub, reasoning(d), "when_no_intent_matched")
+    heard = answers(talk(d, "[[tool leave {}]]", "still there?"))
+    assert heard[1] == ["LLM: ERROR: SystemExit: None"] and heard[2] == ["LLM: still there?"], heard
+    assert "'leave' raised SystemExit" in talk.said
+
+
 @pytest.mark.parametrize("name", ("think", "hub", "agent", "print", "tool", "load_tool", "json"))
 def test_tools_that_are_called_like_states_and_other_things(name, talk, model):
     d = Diagram("Tools", llm("fast", base_url=model.url), tool(name, f"def {name}(word: str) -> str:\n    return word[::-1]\n", "Turns"),
@@ -506,6 +534,17 @@ def test_an_intent_is_as_sure_as_the_settings_want(threshold, answer, talk, mode
     hub = d.state("hub", fallback=[text("?")])
     d.go(hub, d.state("told", text("hours")), "when_intent_matched", intentName=hours)
     assert words(talk(d, "when open", configYaml=f"nlp:\n  intent_threshold: {threshold}\n")) == [[], [answer]]
+
+
+@pytest.mark.parametrize("score,answer", (
+    ("0.9", "hours"), (" 90 %", "hours"), (1, "hours"), (True, "hours"), ("0.1", "?"), ("nan", "?"), ("very sure", "?"), ("", "?"),
+    (None, "?"), ({"score": 0.9}, "?")))
+def test_a_score_is_a_number_however_the_model_writes_it(score, answer, talk, model):
+    d = Diagram("Sure", llm("fast", base_url=model.url))
+    hours = d.intent("hours", "when are you open")
+    hub = d.state("hub", fallback=[text("?")])
+    d.go(hub, d.state("told", text("hours")), "when_intent_matched", intentName=hours)
+    assert words(talk(d, f"when [[score {json.dumps(score)}]]")) == [[], [answer]]
 
 
 def test_a_fallback_may_ask_a_model(talk, model):

@@ -239,7 +239,41 @@ def have_encodings(_tiktoken):
     os.environ.setdefault("TIKTOKEN_CACHE_DIR", os.path.join(sys.prefix, "tiktoken_cache"))
 
 
+def tell_of_exits(module):
+    """`exit()` in a body, condition or tool raises no Exception, which is all that these modules look for: it would end the
+    session's thread without a word, and nobody would answer any more. They take it for a fault like any other."""
+    module.Exception = BaseException
+
+
+def read_scores(classifier):
+    """Models give scores as texts, too. One that is no number at all would lose the message, as it is compared with others
+    where nobody looks for faults."""
+    read = classifier.LLMIntentClassifier.default_json_to_intent_classifier_predictions
+
+    def predictions(self, message, response_json):
+        found = read(self, message, response_json)
+        for each in found:
+            each.score = as_score(each.score)
+        return found
+
+    classifier.LLMIntentClassifier.default_json_to_intent_classifier_predictions = predictions
+
+
+def as_score(value):
+    """0.9, "0.9" and "90 %" are the same; what says nothing of the kind is 0."""
+    try:
+        percent = isinstance(value, str) and value.rstrip().endswith("%")
+        score = float(value.rstrip().removesuffix("%")) / 100 if percent else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return 0.0
+    return 0.0 if score != score else score
+
+
 AFTERWARDS = {
+    "baf.core.state": tell_of_exits,
+    "baf.core.transition.transition": tell_of_exits,
+    "baf.nlp.intent_classifier.llm_intent_classifier": read_scores,
+    "baf.reasoning.tool": tell_of_exits,
     "chromadb": keep_threads_few,
     "langchain_core._api.deprecation": say_nothing_of_successors,
     "nltk.pathsec": trust_files_of_root,
