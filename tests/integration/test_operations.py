@@ -1,6 +1,7 @@
 """What an operator sees and steers: counters, readiness, reload, drain, the audit lines."""
 
 import contextlib
+import http.client
 import json
 import os
 import pathlib
@@ -65,6 +66,56 @@ def test_counters_follow_a_session_from_start_to_end(stack):
     assert after['agentsim_rpc_seconds_count{request="create"}'] >= 1
     assert after["agentsim_workers_running"] == after["agentsim_workers"] == 2
     assert after["agentsim_sandbox_ok"] == 1
+
+
+def test_browsers_that_come_and_give_way_are_counted_with_what_they_say(stack):
+    def moved(before):
+        now = metrics(stack)
+        return [now[f"agentsim_{name}_total"] - before[f"agentsim_{name}_total"]
+                for name in ("attached", "taken_over", "relay_frames_to_agents", "relay_bytes_to_agents")]
+
+    session = stack.create(GREETER)
+    before = metrics(stack)
+    with stack.talk(session) as first:
+        first.reply()
+        assert moved(before) == [1, 0, 0, 0]
+        with stack.talk(session) as second:
+            second.ws.send(said := json.dumps({"action": "user_message", "message": "hello, wörld"}, ensure_ascii=False))
+            second.reply()
+            assert moved(before) == [2, 1, 1, len(said.encode())]
+    with stack.talk(session):
+        assert moved(before)[:2] == [3, 1]
+    stack.end(session)
+
+
+def post_from(stack, address, path):
+    connection = http.client.HTTPConnection("127.0.0.1", stack.port, timeout=60, source_address=(address, 0))
+    with contextlib.closing(connection):
+        connection.request("POST", path, json.dumps(GREETER), {"Content-Type": "application/json"})
+        return connection.getresponse().status
+
+
+def test_each_limit_counts_for_itself_and_actors_are_counted_once():
+    with Stack(file="rate_limit_max_requests: 1000\n", AGENT_SIMULATOR_RATE_LIMIT_MAX_REQUESTS=None, AGENT_SIMULATOR_MAX_SESSIONS="2",
+               AGENT_SIMULATOR_MAX_SESSIONS_PER_ACTOR="1") as own:
+        def limited():
+            now = metrics(own)
+            return [now[f'agentsim_limited_total{{limit="{name}"}}'] for name in ("rate", "owner_cap", "capacity")]
+
+        start, check = "/besser_api/simulation/sessions", "/besser_api/simulation/validate"
+        assert metrics(own)["agentsim_rate_actors"] == 0
+        session = own.create(GREETER)
+        assert metrics(own)["agentsim_rate_actors"] == 1 and limited() == [0, 0, 0]
+        assert post_from(own, "127.0.0.1", start) == 429
+        assert limited() == [0, 1, 0] and metrics(own)["agentsim_rate_actors"] == 1
+        own.create_program("import time\ntime.sleep(600)\n")
+        assert post_from(own, "127.0.0.2", start) == 429
+        assert limited() == [0, 1, 1] and metrics(own)["agentsim_rate_actors"] == 2
+        own.set_file("rate_limit_max_requests: 1\n")
+        assert agentsim(own, "reload").returncode == 0
+        assert post_from(own, "127.0.0.3", check) == 200 and post_from(own, "127.0.0.3", check) == 429
+        assert limited() == [1, 1, 1] and metrics(own)["agentsim_rate_actors"] == 3
+        own.end(session)
 
 
 def test_every_start_has_one_end_with_its_reason(stack):

@@ -425,11 +425,13 @@ def test_processes_that_cannot_be_killed_cost_their_slot_only():
         thread.join(5)
         assert ended[0].kind == rig_module.INTERNAL
         assert rig.health()["quarantined"] == 1 and rig.is_gone(session)
+        assert rig.counter("agentsim_slots_quarantined") == 1
         assert "quarantined" in rig.log_text()
         rig.create()
         assert failure(rig, rig_module.CREATE, uuid.uuid4().bytes + text(ME) + u32(0)).kind == rig_module.LIMIT
         rig.launcher._stop(slot)  # later it worked
         wait_until(lambda: rig.health()["quarantined"] == 0)
+        assert rig.counter("agentsim_slots_quarantined") == 0
         rig.create()
 
 
@@ -456,12 +458,15 @@ def test_no_session_before_the_sandbox_is_proven():
         rig.launcher.probe_answer = u8(0) + text("unprivileged user namespaces are off")
         rig.launcher.drop()  # the channel breaks: everything has to be proven again
         wait_until(lambda: rig.health()["sandbox"] == "unavailable: unprivileged user namespaces are off")
+        assert (rig.counter("agentsim_sandbox_ok"), rig.counter("agentsim_sandbox_refusals_total")) == (0, 0)
         failed = failure(rig, rig_module.CREATE, uuid.uuid4().bytes + text(ME) + u32(0))
         assert failed.kind == rig_module.UNAVAILABLE and "unprivileged user namespaces are off" in failed.sentence
+        assert rig.counter("agentsim_sandbox_refusals_total") == 1
         rig.launcher.probe_answer = u8(1) + text("")
         rig.launcher.drop()
         wait_until(lambda: rig.health()["sandbox"] == "ok")
         rig.create()
+        assert (rig.counter("agentsim_sandbox_ok"), rig.counter("agentsim_sandbox_refusals_total")) == (1, 1)
 
 
 def test_without_a_sandbox_there_is_no_self_test_but_a_warning():

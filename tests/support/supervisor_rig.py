@@ -27,7 +27,7 @@ PROGRAM = ROOT / os.environ.get("AGENTSIM_BUILD", "build") / "bin" / "agentsim-s
 # rpc.h
 ADMIT, CREATE, INFO, OPEN, END, HEALTH, LIST = range(1, 8)
 OK, ERROR, SESSION, STATUS, SESSIONS, CREATED = range(64, 70)
-METRICS, QUEUE, FULL = 24, 32, 88
+METRICS, QUEUE, FULL, METRICS_PAGE = 24, 32, 88, 84
 RATE, CAP = 1, 2
 BAD_REQUEST, SCHEMA, AUTH, FORBIDDEN, NOT_FOUND, TOO_LARGE, CONFLICT, LIMIT, UPSTREAM, UNAVAILABLE, INTERNAL = range(1, 12)
 
@@ -472,6 +472,11 @@ class Rig:
 
     def end(self, session, actor="ip:127.0.0.1"):
         self.ask(END, session.bytes + text(actor), OK)
+
+    def counter(self, name):
+        """What the page for Prometheus says of it."""
+        page = self.ask(METRICS, want=METRICS_PAGE)[1].text()
+        return next(float(line.split()[1]) for line in page.splitlines() if line.startswith(name + " "))
 
     def health(self):
         _, fields, _ = self.ask(HEALTH, want=STATUS)
