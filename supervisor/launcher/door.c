@@ -15,6 +15,7 @@
 #include "supervisor/launcher/slot.h"
 
 #define PER_TURN 32
+#define PER_SOCKET 1024 /* more than a socket holds */
 #define RETRY_S .2
 
 static void drop(struct door *d)
@@ -73,14 +74,11 @@ void door_send(struct door *d, struct launch_msg m)
     flush(d);
 }
 
-static void on_readable(struct ev_loop *loop, ev_io *w, int events)
+static void hear(struct door *d, int most)
 {
-    struct door *d = w->data;
     int i;
 
-    (void)loop;
-    (void)events;
-    for (i = 0; i < PER_TURN && d->conn >= 0; i++) {
+    for (i = 0; i < most && d->conn >= 0; i++) {
         struct launch_msg m;
         ssize_t n = recv(d->conn, &m, sizeof(m), MSG_DONTWAIT | MSG_TRUNC);
 
@@ -94,6 +92,13 @@ static void on_readable(struct ev_loop *loop, ev_io *w, int events)
             log_warn("unexpected message from the supervisor: connection dropped");
         drop(d);
     }
+}
+
+static void on_readable(struct ev_loop *loop, ev_io *w, int events)
+{
+    (void)loop;
+    (void)events;
+    hear(w->data, PER_TURN);
 }
 
 /* The connection waits in the backlog, which keeps the listener readable: without a pause this would spin. */
@@ -131,6 +136,7 @@ static void on_client(struct ev_loop *loop, ev_io *w, int events)
         log_warn("a stranger connected to the launcher: refused");
         return;
     }
+    hear(d, PER_SOCKET); /* the former one's last words count: it was killed right behind them, perhaps */
     drop(d);
     d->conn = steal_fd(fd);
     ev_io_set(&d->reader, d->conn, EV_READ);
