@@ -322,7 +322,7 @@ static double short_integer(const char *s, size_t len)
 
     for (; i < len; i++)
         v = v * 10 + s[i] - '0';
-    return s[0] == '-' ? -(double)v : (double)v;
+    return (double)(s[0] == '-' ? -v : v); /* -0 is no other integer than 0 */
 }
 
 static int number_value(struct reader *r, const struct number *n, double *ret)

@@ -32,6 +32,20 @@ static void what_was_read_is_written(void **state)
     }
 }
 
+static void a_zero_with_a_minus_is_the_integer_it_is(void **state)
+{
+    struct json_error e;
+    cJSON *tree = json_parse("[-0,-1]", 7, &e);
+    auto_buf struct buf out;
+
+    (void)state;
+    buf_init(&out, 100);
+    assert_non_null(tree);
+    assert_int_equal(json_write(tree, 0, &out), 0);
+    assert_string_equal(out.data, "[0,-1]");
+    cJSON_Delete(tree);
+}
+
 static void a_member_a_line_when_asked(void **state)
 {
     struct json_error e;
@@ -60,6 +74,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_read_is_written),
+        cmocka_unit_test(a_zero_with_a_minus_is_the_integer_it_is),
         cmocka_unit_test(a_member_a_line_when_asked),
         cmocka_unit_test(a_full_buffer_is_a_failure),
     };
