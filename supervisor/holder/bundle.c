@@ -109,6 +109,8 @@ static int on_first(struct conn *c, struct wire_in *in, struct err *err)
 
     if (wire_end(in) < 0)
         return err_set(err, ERR_BAD_REQUEST, 0, "malformed bundle");
+    if (h->ending && !h->bundle.seen) /* its owner was faster than its program */
+        return err_set(err, ERR_UNAVAILABLE, 0, "the session has ended (%s)", hold_reason_name(h->reason));
     if (h->bundle.seen || h->phase != HOLD_WAITING || h->ending || h->warm.unclaimed)
         return err_set(err, ERR_CONFLICT, 0, "this session has its program already");
     h->bundle.seen = true;

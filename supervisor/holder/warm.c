@@ -12,6 +12,7 @@
 #include "supervisor/sandbox/env.h"
 
 #define WORD_MAX 16
+#define TOLD_MAX ((size_t)1 << 18) /* what the one who waits takes: it would lose what is behind that */
 #define GO_MAX ((size_t)ENV_EXTRA_MAX * (ENV_NAME_MAX + ENV_VALUE_MAX + 2) + 3)
 
 bool warm_waits(const struct holder *h)
@@ -124,7 +125,7 @@ static int tell(struct holder *h)
             buf_add_char(&b, '\0');
             buf_add_str(&b, extra->v[i]);
         }
-        if (!buf_failed(&b))
+        if (!buf_failed(&b) && b.len <= TOLD_MAX)
             n = send(h->agent.proc.wait, b.data, b.len, MSG_NOSIGNAL | MSG_DONTWAIT);
         mem_wipe(b.data, b.cap);
     }

@@ -6,7 +6,7 @@ import pytest
 from tests.support import wire
 from tests.support.holder import frames_i, ready, server
 from tests.support.stack import wait_until
-from tests.support.wire import Closed, lines
+from tests.support.wire import Closed, Failed, lines
 
 
 @pytest.mark.parametrize("how, exit_", [
@@ -73,6 +73,14 @@ def test_a_stopped_session_nobody_looks_at_is_done_at_once(holder, control):
     control.end()
     control.gone()
     control.done(timeout=1)
+
+
+def test_a_program_that_comes_after_the_end_hears_of_the_end(holder, control):
+    control.end()
+    control.gone()
+    with pytest.raises(Failed) as refused:
+        holder.run(server())
+    assert refused.value.text == "the session has ended (stopped)"
 
 
 def test_what_the_agent_said_last_is_delivered(holder, control):

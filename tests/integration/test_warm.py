@@ -197,6 +197,13 @@ def test_the_next_supervisor_learns_that_it_waits(holder, waiting):
         runs(holder, control, WARM_RUN)
 
 
+def test_more_variables_than_fit_one_message_arrive_all_the_same(holder, waiting):
+    env = {f"A_NAME_{i:02}_{'N' * 110}": "v" * 4096 for i in range(64)}
+    look = {"agent.py": "import os\nprint(sorted(len(v) for n, v in os.environ.items() if n.startswith('A_NAME')) == [4096] * 64)"}
+    with holder.claim() as control:
+        assert lines(told(holder, control, look, env)[0]) == ["True"]
+
+
 @pytest.mark.parametrize("who", ["python", "agentsim-pid1", "bwrap"])
 def test_one_that_dies_is_told_and_a_program_runs_all_the_same(holder, waiting, who):
     os.kill(process(holder, who), signal.SIGKILL)
