@@ -118,7 +118,6 @@ void sessions_retry_pending(struct sessions *ss);
 void sessions_count_end(struct session *s); /* in the metrics, once, with its reason */
 void sessions_tell(struct list *waiters, struct session *s, const struct err *err);
 void sessions_set_timer(struct session *s, double seconds);
-void sessions_adopt(struct sessions *ss, uint32_t slot, const struct id *id);
 int sessions_claim(struct session *s, struct err *err); /* asks the holder that waits in its slot */
 void sessions_forget_claim(struct session *s);          /* that came to nothing: it never was; waiters are not told */
 

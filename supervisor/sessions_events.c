@@ -295,7 +295,7 @@ static void on_slot_free(struct sessions *ss, struct session *s)
     pool_tend(&ss->pool);
 }
 
-void sessions_adopt(struct sessions *ss, uint32_t slot, const struct id *id)
+static void adopt(struct sessions *ss, uint32_t slot, const struct id *id)
 {
     struct session *s = sessions_add(ss, id, "?", slot);
     struct err err;
@@ -326,7 +326,7 @@ static void on_slot(struct sessions *ss, const struct launch_msg *m)
     if (m->state == LAUNCH_SLOT_QUARANTINED)
         log_error("slot %u: quarantined, processes of an ended session cannot be killed", m->slot);
     if (m->state == LAUNCH_SLOT_BUSY && !s && ss->adopting && !session_table_find(&ss->table, &m->id))
-        sessions_adopt(ss, m->slot, &m->id);
+        adopt(ss, m->slot, &m->id);
 }
 
 /* The inventory is complete: what nobody knows has to go, and what was to go still has to. */

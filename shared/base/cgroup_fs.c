@@ -40,17 +40,6 @@ unsigned cgroup_controllers_parse(const char *words)
     return found;
 }
 
-void cgroup_controllers_text(unsigned controllers, char *out, size_t size)
-{
-    size_t i, n = 0;
-
-    if (size)
-        out[0] = '\0';
-    for (i = 0; i < ARRAY_LEN(names); i++)
-        if ((controllers & names[i].bit) && n < size)
-            n += (size_t)snprintf(out + n, size - n, "%s%s", n ? " " : "", names[i].name);
-}
-
 /* A field ends at the next blank; the kernel writes blanks inside of one as \040. -1 when it does not fit. */
 static int unescape(const char *field, size_t len, char *out, size_t size)
 {

@@ -30,9 +30,6 @@ void cgroup_mounts_parse(struct cgroup_mounts *ret, const char *mountinfo);
 /* Controllers of ours in a list of words between blanks or commas. */
 unsigned cgroup_controllers_parse(const char *words);
 
-/* Names of the bits, in a fixed order, with blanks between. */
-void cgroup_controllers_text(unsigned controllers, char *out, size_t size);
-
 /* From /proc/self/cgroup: the own version 2 group ("/system.slice/x.service"). 0, or -1: none, or too long. */
 int cgroup_own_group(const char *text, char *out, size_t size);
 

@@ -59,7 +59,7 @@ void log_context(const char *request, const char *session)
     copy(sink.session, sizeof(sink.session), session);
 }
 
-bool log_enabled(enum log_level level)
+static bool wanted(enum log_level level)
 {
     return level >= sink.least;
 }
@@ -160,7 +160,7 @@ void log_write(enum log_level level, const char *fmt, ...)
     char message[4096];
     va_list ap;
 
-    if (!log_enabled(level))
+    if (!wanted(level))
         return;
     va_start(ap, fmt);
     vsnprintf(message, sizeof(message), fmt, ap);

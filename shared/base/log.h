@@ -21,8 +21,6 @@ void log_context(const char *request, const char *session);
 
 /* An audit line about a session: who is an actor, what a verb in the past and what belongs to it. */
 void log_audit(const char *session, const char *who, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-
-bool log_enabled(enum log_level level);
 void log_write(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #define log_debug(...) log_write(LOG_DEBUG, __VA_ARGS__)

@@ -16,7 +16,7 @@ int buml_list_add(struct reader *r, struct thing_list *l, struct thing *t)
     return 0;
 }
 
-int buml_scope_put(struct reader *r, struct scope *s, const char *name, struct thing *t)
+static int put(struct reader *r, struct scope *s, const char *name, struct thing *t)
 {
     size_t at = 0;
     int rc = map_put(&s->names, name, strlen(name), s->things.len, &at);
@@ -90,10 +90,10 @@ int buml_scope_bind(struct reader *r, const char *name, struct thing *t)
 
     if (t->kind >= THING_AGENT) {
         key = kind_key(text, t->kind, t->callee ? t->callee->name : NULL, name);
-        if (buml_scope_put(r, &r->seen, name, t) < 0 || (key && buml_scope_put(r, &r->seen, key, t) < 0))
+        if (put(r, &r->seen, name, t) < 0 || (key && put(r, &r->seen, key, t) < 0))
             return -1;
     }
-    return buml_scope_put(r, r->scope, name, t);
+    return put(r, r->scope, name, t);
 }
 
 struct thing *buml_meant(struct reader *r, struct thing *t, const struct node *n, enum thing_kind kind,

@@ -212,7 +212,6 @@ struct thing *buml_eval_call(struct reader *r, const struct node *n);
 int buml_walk_unused(struct reader *r);                   /* functions that nobody used */
 int buml_walk_module(struct reader *r, int from, int to); /* top-level statements that begin in lines from..to */
 int buml_list_add(struct reader *r, struct thing_list *l, struct thing *t);
-int buml_scope_put(struct reader *r, struct scope *s, const char *name, struct thing *t);
 void buml_scope_release(struct scope *s);
 
 /* read_source.c: program text of a def or lambda; name: of the function a lambda becomes. The caller frees. */

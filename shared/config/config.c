@@ -116,15 +116,6 @@ void config_release(struct config *c)
     }
 }
 
-int config_set(struct config *c, const char *key, const char *value, struct err *err)
-{
-    const struct config_row *row = config_row_find(key);
-
-    if (!row)
-        return err_set(err, ERR_BAD_REQUEST, 0, "unknown setting \"%.80s\"", key);
-    return config_row_set(c, row, value, err);
-}
-
 static char *env_entry(const struct config *c, const struct config_row *row)
 {
     auto_buf struct buf b;

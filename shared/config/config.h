@@ -74,9 +74,6 @@ int config_load_env(struct config *ret, struct err *err);
 int config_reload(struct config *c, const char *file, struct err *err);
 void config_release(struct config *c); /* wipes secrets; NULL is fine */
 
-/* One setting by environment name or YAML path, as text, through the same checks. */
-int config_set(struct config *c, const char *key, const char *value, struct err *err);
-
 /* All settings without secrets as "NAME=value" strings, NULL-terminated, for a child's environment; free with
  * config_env_free(). */
 int config_public_env(const struct config *c, char ***ret, struct err *err);

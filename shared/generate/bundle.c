@@ -45,7 +45,8 @@ int bundle_add(struct bundle *b, const char *path, const char *content, size_t s
     return add_file(b, path, mem_dup(content, size), size, err);
 }
 
-int bundle_take(struct bundle *b, const char *path, char *steal_text, struct err *err)
+/* Frees the text on failure, too. */
+static int take(struct bundle *b, const char *path, char *steal_text, struct err *err)
 {
     return add_file(b, path, steal_text, strlen(steal_text), err);
 }
@@ -143,7 +144,7 @@ static int fill(const struct model *m, const struct generate_options *o, struct 
 
     if (!path)
         return err_nomem(err);
-    if (generate_program(m, o, &program, err) < 0 || bundle_take(b, path, program, err) < 0)
+    if (generate_program(m, o, &program, err) < 0 || take(b, path, program, err) < 0)
         return -1;
     if (b->files[0].size > PYTHON_SOURCE_MAX)
         return 0; /* refused whatever comes with it, which can be as much again */

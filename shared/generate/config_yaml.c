@@ -138,7 +138,8 @@ static const char *ollama_url(const struct model *m)
     return NULL;
 }
 
-int config_yaml_default(const struct model *m, bool session, struct ytree *ret, struct err *err)
+/* The default tree: db.monitoring and db.streamlit are off in sessions [D2]. */
+static int default_tree(const struct model *m, bool session, struct ytree *ret, struct err *err)
 {
     struct ytree root = { .kind = YTREE_MAPPING };
     const char *url = ollama_url(m);
@@ -161,7 +162,7 @@ static int default_text(const struct model *m, const struct generate_options *o,
     struct ytree root = { 0 };
     int result;
 
-    if (config_yaml_default(m, o->session, &root, err) < 0)
+    if (default_tree(m, o->session, &root, err) < 0)
         return -1;
     result = config_override_tree(&root, o, err);
     if (result == 0 && o->db1)

@@ -8,10 +8,6 @@
 #include "shared/generate/generate.h"
 #include "shared/generate/yaml_tree.h"
 
-/* The default tree: db.monitoring and db.streamlit are off in sessions [D2]. *ret is the caller's
- * (ytree_release). */
-int config_yaml_default(const struct model *m, bool session, struct ytree *ret, struct err *err);
-
 /* The same text with `database` renamed `file` in SQLite list items. The caller frees *ret. */
 int config_yaml_repair(const char *text, char **ret, struct err *err);
 

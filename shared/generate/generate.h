@@ -54,7 +54,6 @@ struct generate_options {
 int generate_bundle(const struct model *m, const struct generate_options *o, struct bundle *ret, struct err *err);
 void bundle_release(struct bundle *b);
 int bundle_add(struct bundle *b, const char *path, const char *content, size_t size, struct err *err); /* copies */
-int bundle_take(struct bundle *b, const char *path, char *steal_text, struct err *err); /* frees it on failure, too */
 const struct bundle_file *bundle_find(const struct bundle *b, const char *path);
 
 /* The parts, for tests and other builds. Text is the caller's. */

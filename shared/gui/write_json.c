@@ -100,7 +100,7 @@ bool gui_json_has(const struct value *attributes, const char *const *keys)
     return gui_first(attributes, keys) != NULL;
 }
 
-struct value gui_json_textnode(struct gui_json_writer *w, const char *text)
+static struct value textnode(struct gui_json_writer *w, const char *text)
 {
     struct value node = gui_json_object();
 
@@ -115,7 +115,7 @@ void gui_json_put_words(struct gui_json_writer *w, struct value *c, const char *
 
     if (!text || !*text)
         return;
-    gui_json_add(w, &list, gui_json_textnode(w, text));
+    gui_json_add(w, &list, textnode(w, text));
     gui_json_put(w, c, "components", list);
 }
 

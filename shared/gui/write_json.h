@@ -40,7 +40,6 @@ void gui_json_fill_widget(struct gui_json_writer *w, const struct gui_object *o,
                           struct value *attributes);
 
 /* write_json.c. Text of a component, as the one child that holds it; and where it is a member. Both if not empty. */
-struct value gui_json_textnode(struct gui_json_writer *w, const char *text);
 void gui_json_put_words(struct gui_json_writer *w, struct value *c, const char *text);
 void gui_json_put_said(struct gui_json_writer *w, struct value *to, const char *key, const char *text);
 

@@ -49,11 +49,6 @@ int frame_send(int sock, uint16_t type, const struct buf *payload, int fd, struc
     return 0;
 }
 
-int frame_send_empty(int sock, uint16_t type, struct err *err)
-{
-    return frame_send(sock, type, NULL, -1, err);
-}
-
 /* io_read_all() sets errno for an end in the middle, not for one at the first byte; here both are the middle. */
 static int recv_rest(int sock, void *data, size_t len, struct err *err)
 {
@@ -314,11 +309,6 @@ int frame_writer_send_two(struct frame_writer *w, int sock, uint16_t type, const
     const struct iovec parts[] = { part(payload, len), part(more, more_len) };
 
     return frame_writer_send_parts(w, sock, type, parts, ARRAY_LEN(parts));
-}
-
-int frame_writer_send(struct frame_writer *w, int sock, uint16_t type, const void *payload, size_t len)
-{
-    return frame_writer_send_two(w, sock, type, payload, len, NULL, 0);
 }
 
 size_t frame_writer_pending(const struct frame_writer *w)

@@ -20,7 +20,6 @@ void frame_put_header(uint8_t h[FRAME_HEADER], uint16_t type, uint32_t len); /* 
 
 /* Blocking: send one message, with a descriptor when fd >= 0 (it stays the caller's). */
 int frame_send(int sock, uint16_t type, const struct buf *payload, int fd, struct err *err);
-int frame_send_empty(int sock, uint16_t type, struct err *err);
 
 /* Blocking: receive one message into payload (cleared first, its ceiling applies); ret_fd NULL refuses descriptors
  * (they are closed), else *ret_fd is the caller's or -1. 1 message, 0 the peer closed in between messages, -1 err. */
@@ -56,7 +55,6 @@ int frame_writer_put(struct frame_writer *w, uint16_t type, const void *payload,
 int frame_writer_put_two(struct frame_writer *w, uint16_t type, const void *payload, size_t len, const void *more,
                          size_t more_len); /* the same for a payload in two pieces */
 /* Sends at once what goes out and puts the rest: 0, or -1 when it is full or the peer is gone (nothing was sent). */
-int frame_writer_send(struct frame_writer *w, int sock, uint16_t type, const void *payload, size_t len);
 int frame_writer_send_two(struct frame_writer *w, int sock, uint16_t type, const void *payload, size_t len,
                           const void *more, size_t more_len);
 /* The same for a payload in up to FRAME_PARTS pieces. */

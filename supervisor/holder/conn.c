@@ -62,14 +62,8 @@ void conn_close(struct conn *c)
         c->role->closed(c);
 }
 
-void conn_close_all(struct holder *h)
-{
-    while (h->conns)
-        conn_close(h->conns);
-    conn_bury(h);
-}
-
-void conn_bury(struct holder *h)
+/* Frees what conn_close() left. */
+static void bury(struct holder *h)
 {
     while (h->dead) {
         struct conn *c = h->dead;
@@ -79,6 +73,13 @@ void conn_bury(struct holder *h)
         frame_writer_release(&c->out);
         mem_free(c);
     }
+}
+
+void conn_close_all(struct holder *h)
+{
+    while (h->conns)
+        conn_close(h->conns);
+    bury(h);
 }
 
 /* A peer in the middle of its own words would hear of a broken pipe before it reads ours. */
@@ -357,7 +358,7 @@ static void on_burial(struct ev_loop *loop, ev_prepare *w, int events)
 {
     (void)loop;
     (void)events;
-    conn_bury(w->data);
+    bury(w->data);
 }
 
 void conn_accept(struct holder *h)

@@ -130,7 +130,6 @@ struct holder {
 void conn_accept(struct holder *h); /* starts the listener */
 void conn_close(struct conn *c);
 void conn_close_all(struct holder *h);
-void conn_bury(struct holder *h);                                       /* frees what conn_close() left */
 void conn_resume(struct conn *c);                                       /* handles messages again after c->paused */
 int conn_put(struct conn *c, uint16_t type, const struct buf *payload); /* -1: full, the caller closes */
 int conn_put_two(struct conn *c, uint16_t type, const struct buf *payload, const void *more, size_t more_len);
@@ -184,11 +183,9 @@ void session_await_bundle(struct holder *h);
 int session_start(struct holder *h, struct err *err);        /* the bundle is complete */
 void session_start_agent(struct holder *h);                  /* and so is the work directory */
 void session_running(struct holder *h);                      /* the interpreter runs */
-void session_ready(struct holder *h);                        /* the agent took our handshake */
 void session_end(struct holder *h, enum hold_reason reason); /* ends it, whatever it does */
 void session_agent_gone(struct holder *h, const struct err *start_error);
-void session_add(struct holder *h, const struct buf *frame); /* one frame for the browser */
-void session_line(void *arg, const char *line, size_t len);  /* one line of output */
+void session_line(void *arg, const char *line, size_t len); /* one line of output */
 void session_attached(struct holder *h);
 void session_detached(struct holder *h);
 void session_delivered(struct holder *h); /* HOLD_EXIT has left */

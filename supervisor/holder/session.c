@@ -130,7 +130,8 @@ void session_running(struct holder *h)
         agent_ws_start(&h->ws, h->private_network ? h->agent.inner : -1, h->port, h->session);
 }
 
-void session_ready(struct holder *h)
+/* The agent took our handshake. */
+static void ready(struct holder *h)
 {
     if (h->phase != HOLD_STARTING)
         return; /* opened again */
@@ -142,7 +143,8 @@ void session_ready(struct holder *h)
 
 /* ---- frames --------------------------------------------------------------------------------------- */
 
-void session_add(struct holder *h, const struct buf *frame)
+/* One frame for the browser. */
+static void add_frame(struct holder *h, const struct buf *frame)
 {
     if (!buf_failed(frame) && journal_add(&h->journal, frame->data, frame->len) == 0)
         return;
@@ -160,11 +162,11 @@ void session_line(void *arg, const char *line, size_t len)
     buf_init(&b, FRAME_MOST);
     if (lines_state_name(line, len, &name, &name_len)) {
         lines_put_state(&b, name, name_len);
-        session_add(h, &b);
+        add_frame(h, &b);
         buf_clear(&b);
     }
     lines_put_stdout(&b, line, len);
-    session_add(h, &b);
+    add_frame(h, &b);
     if (h->phase == HOLD_STARTING && len && memmem(line, len, "WebSocketPlatform starting at", 29))
         agent_ws_hint(&h->ws);
 }
@@ -181,14 +183,14 @@ static void add_error(struct holder *h, const char *text, const struct buf *outp
         buf_add(&all, output->data, output->len);
     }
     lines_put_error(&frame, all.data ? all.data : "", all.len);
-    session_add(h, &frame);
+    add_frame(h, &frame);
 }
 
 /* ---- the agent's WebSocket ------------------------------------------------------------------------ */
 
 static void on_opened(void *arg)
 {
-    session_ready(arg);
+    ready(arg);
 }
 
 static void on_message(void *arg, const char *data, size_t len)

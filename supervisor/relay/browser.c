@@ -48,7 +48,7 @@ void browser_log_context(const struct browser *b)
     log_context(b->request, b->name);
 }
 
-void browser_wants_write(struct browser *b)
+static void wants_write(struct browser *b)
 {
     lws_callback_on_writable(b->wsi);
 }
@@ -64,7 +64,7 @@ void browser_kill(struct browser *b)
         return;
     b->phase = BROWSER_CLOSING;
     lws_rx_flow_control(b->wsi, 1);
-    browser_wants_write(b);
+    wants_write(b);
 }
 
 /* Not the loop's own time, which is that of the wall clock: a jump of it would end every quiet browser. */
@@ -90,7 +90,7 @@ static void look_whether_alive(struct browser *b, double now)
     }
     b->ping_due = now - b->heard >= ping - .5;
     if (b->ping_due)
-        browser_wants_write(b);
+        wants_write(b);
     browser_set_timer(b, ping);
 }
 
@@ -230,7 +230,7 @@ int browser_queue(struct browser *b, const struct buf *text)
     memcpy(f->data + LWS_PRE, text->data, text->len);
     list_init(&f->link);
     list_append(&b->own, &f->link);
-    browser_wants_write(b);
+    wants_write(b);
     return 0;
 }
 
@@ -245,7 +245,7 @@ void browser_close(struct browser *b, enum close_code code, const char *reason)
     b->close_reason = reason;
     browser_set_timer(b, CLOSE_SECONDS);
     lws_rx_flow_control(b->wsi, 1); /* else its answer to the close is never seen */
-    browser_wants_write(b);
+    wants_write(b);
 }
 
 void browser_refuse(struct browser *b, enum close_code code, const char *message)
@@ -435,7 +435,7 @@ static int write_next(struct browser *b)
 void browser_write_frame(struct browser *b)
 {
     if (!b->next.now || !list_empty(&b->own) || b->ping_due || lws_send_pipe_choked(b->wsi)) {
-        browser_wants_write(b);
+        wants_write(b);
         return;
     }
     b->next.now--;
@@ -487,6 +487,6 @@ int browser_writable(struct browser *b)
         r = write_ping(b);
     if (r == 0 && !b->close_sent &&
         (!list_empty(&b->own) || b->next.waiting || b->ping_due || b->phase == BROWSER_CLOSING))
-        browser_wants_write(b);
+        wants_write(b);
     return r;
 }

@@ -111,7 +111,6 @@ void browser_refuse(struct browser *b, enum close_code code, const char *message
 void browser_kill(struct browser *b);                         /* ends the connection without words */
 int browser_queue(struct browser *b, const struct buf *text); /* 0; -1 no memory: it was killed */
 void browser_set_timer(struct browser *b, double seconds);
-void browser_wants_write(struct browser *b);
 void browser_write_frame(struct browser *b); /* the holder's next frame: now where that can be, else when it can */
 void browser_log_context(const struct browser *b); /* lines written from now on are about it */
 

@@ -14,6 +14,7 @@
 #include "shared/base/mem.h"
 #include "supervisor/holder/holder.h"
 #include "supervisor/launcher/remove_tree.h"
+#include "tests/support/settings.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -46,7 +47,7 @@ static void set_up(struct world *w)
     *w = (struct world){ .holder = { .work_fd = -1, .listen_fd = -1, .memory_events = -1 } };
     memcpy(w->dir, "/tmp/agentsim-fuzz-XXXXXX", 26);
     must(mkdtemp(w->dir) != NULL && config_load_env(&h->config, NULL) == 0);
-    must(config_set(&h->config, "AGENT_SIMULATOR_PYTHON", "/nonexistent/bin/python", NULL) == 0);
+    must(put_setting(&h->config, "AGENT_SIMULATOR_PYTHON", "/nonexistent/bin/python", NULL) == 0);
     snprintf(path, sizeof(path), "%s/work", w->dir);
     must(mkdir(path, 0700) == 0);
     h->work = mem_strdup(path);

@@ -9,6 +9,7 @@
 #include "shared/base/mem.h"
 #include "shared/base/str.h"
 #include "shared/json/json.h"
+#include "tests/support/settings.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -75,10 +76,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     log_setup("fuzz", false, LOG__MAX); /* that nobody answers is no news here */
     if (!text || config_load_env(&c, &err) < 0)
         return 0;
-    config_set(&c, "runtime_dir", "/nonexistent", &err);
-    config_set(&c, "program_dir", "/nonexistent", &err);
-    config_set(&c, "require_auth", "no", &err);
-    config_set(&c, "api_token", "t", &err);
+    put_setting(&c, "runtime_dir", "/nonexistent", &err);
+    put_setting(&c, "program_dir", "/nonexistent", &err);
+    put_setting(&c, "require_auth", "no", &err);
+    put_setting(&c, "api_token", "t", &err);
     if (worker_init(&w, &c, &err) < 0)
         return 0;
     while (n < PARAMS_MAX && *line && *line != '\n') {

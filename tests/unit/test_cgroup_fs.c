@@ -92,19 +92,11 @@ static void a_path_that_does_not_fit_is_no_mount(void **state)
 
 static void controllers_are_whole_words(void **state)
 {
-    char text[64], small[8];
-
     (void)state;
     assert_int_equal(cgroup_controllers_parse("cpuset cpu io memory hugetlb pids\n"),
                      CGROUP_CPU | CGROUP_MEMORY | CGROUP_PIDS);
     assert_int_equal(cgroup_controllers_parse("rw,cpuacct,cpuset"), 0);
     assert_int_equal(cgroup_controllers_parse(""), 0);
-    cgroup_controllers_text(CGROUP_CPU | CGROUP_MEMORY | CGROUP_FREEZER, text, sizeof(text));
-    assert_string_equal(text, "memory cpu freezer");
-    cgroup_controllers_text(0, text, sizeof(text));
-    assert_string_equal(text, "");
-    cgroup_controllers_text(15, small, sizeof(small));
-    assert_string_equal(small, "memory ");
 }
 
 static void the_own_group_is_the_one_of_version_2(void **state)

@@ -14,6 +14,7 @@
 #include "shared/base/str.h"
 #include "shared/config/table.h"
 #include "tests/support/oom.h"
+#include "tests/support/settings.h"
 
 static void clear_environment(void)
 {
@@ -131,7 +132,7 @@ static void malformed_values_are_refused_with_name_value_and_what_is_allowed(voi
     for (i = 0; i < ARRAY_LEN(rows); i++) {
         struct err err = { 0 };
 
-        if (config_set(&c, rows[i].key, rows[i].value, &err) == 0)
+        if (put_setting(&c, rows[i].key, rows[i].value, &err) == 0)
             fail_msg("%s=%s was taken", rows[i].key, rows[i].value);
         assert_int_equal(err.kind, ERR_BAD_REQUEST);
         assert_non_null(strstr(err.msg, rows[i].key));
@@ -149,24 +150,24 @@ static void well_formed_values_are_taken(void **state)
 
     (void)state;
     load(&c);
-    assert_int_equal(config_set(&c, "max_sessions", " 20\n", &err), 0);
+    assert_int_equal(put_setting(&c, "max_sessions", " 20\n", &err), 0);
     assert_int_equal(c.max_sessions, 20);
-    assert_int_equal(config_set(&c, "AGENT_SIMULATOR_CPU_CORES", "1.5", &err), 0);
+    assert_int_equal(put_setting(&c, "AGENT_SIMULATOR_CPU_CORES", "1.5", &err), 0);
     assert_true(c.cpu_cores == 1.5);
-    assert_int_equal(config_set(&c, "restrict_custom_code", "No", &err), 0);
+    assert_int_equal(put_setting(&c, "restrict_custom_code", "No", &err), 0);
     assert_false(c.restrict_custom_code);
-    assert_int_equal(config_set(&c, "egress", "HOST", &err), 0);
+    assert_int_equal(put_setting(&c, "egress", "HOST", &err), 0);
     assert_int_equal(c.egress, EGRESS_HOST);
     assert_string_equal(config_egress_name(c.egress), "host");
     assert_string_equal(config_egress_name(99), "none");
-    assert_int_equal(config_set(&c, "log_level", "WARN", &err), 0);
+    assert_int_equal(put_setting(&c, "log_level", "WARN", &err), 0);
     assert_string_equal(c.log_level, "warn");
-    assert_int_equal(config_set(&c, "cors_origins", "*", &err), 0);
-    assert_int_equal(config_set(&c, "cors_origins", " https://a , http://b:1,", &err), 0);
-    assert_int_equal(config_set(&c, "egress_allow", "example.org:443, [::1]:80,192.0.2.1:1,*.example.org:8", &err), 0);
-    assert_int_equal(config_set(&c, "nginx", "", &err), 0);
+    assert_int_equal(put_setting(&c, "cors_origins", "*", &err), 0);
+    assert_int_equal(put_setting(&c, "cors_origins", " https://a , http://b:1,", &err), 0);
+    assert_int_equal(put_setting(&c, "egress_allow", "example.org:443, [::1]:80,192.0.2.1:1,*.example.org:8", &err), 0);
+    assert_int_equal(put_setting(&c, "nginx", "", &err), 0);
     assert_string_equal(c.nginx, "");
-    assert_int_equal(config_set(&c, "no_such", "1", &err), -1);
+    assert_int_equal(put_setting(&c, "no_such", "1", &err), -1);
     assert_non_null(strstr(err.msg, "no_such"));
     config_release(&c);
 }
@@ -182,10 +183,10 @@ static void an_unknown_sandbox_word_does_not_open_the_sandbox(void **state)
     load(&c);
     for (i = 0; i < ARRAY_LEN(words); i++) {
         c.sandbox = SANDBOX_OFF;
-        assert_int_equal(config_set(&c, "AGENT_SIMULATOR_SANDBOX", words[i], &err), 0);
+        assert_int_equal(put_setting(&c, "AGENT_SIMULATOR_SANDBOX", words[i], &err), 0);
         assert_int_equal(c.sandbox, SANDBOX_AUTO);
     }
-    assert_int_equal(config_set(&c, "AGENT_SIMULATOR_SANDBOX", "Off", &err), 0);
+    assert_int_equal(put_setting(&c, "AGENT_SIMULATOR_SANDBOX", "Off", &err), 0);
     assert_int_equal(c.sandbox, SANDBOX_OFF);
     config_release(&c);
 }
@@ -281,10 +282,10 @@ static void secrets_show_up_nowhere(void **state)
 
     (void)state;
     load(&c);
-    assert_int_equal(config_set(&c, "api_token", "t0psecret", &err), 0);
-    assert_int_equal(config_set(&c, "github_client_secret", "t0psecret", &err), 0);
-    assert_int_equal(config_set(&c, "github_client_id", "abc", &err), 0);
-    assert_int_equal(config_set(&c, "max_sessions", "7", &err), 0);
+    assert_int_equal(put_setting(&c, "api_token", "t0psecret", &err), 0);
+    assert_int_equal(put_setting(&c, "github_client_secret", "t0psecret", &err), 0);
+    assert_int_equal(put_setting(&c, "github_client_id", "abc", &err), 0);
+    assert_int_equal(put_setting(&c, "max_sessions", "7", &err), 0);
     assert_int_equal(config_public_env(&c, &env, &err), 0);
     clear_environment();
     for (i = 0; env[i]; i++) {
@@ -312,7 +313,7 @@ static void secrets_show_up_nowhere(void **state)
     assert_non_null(
         strstr(text, "| `AGENT_SIMULATOR_MAX_SESSIONS` | `max_sessions` | `5` | a whole number from 1 to 4096 |"));
     free(text);
-    assert_int_equal(config_set(&c, "api_token", "t0psecret\x01", &err), -1);
+    assert_int_equal(put_setting(&c, "api_token", "t0psecret\x01", &err), -1);
     assert_null(strstr(err.msg, "t0psecret"));
     config_release(&c);
 }

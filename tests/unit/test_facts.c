@@ -14,6 +14,7 @@
 #include "shared/base/io.h"
 #include "shared/base/mem.h"
 #include "supervisor/sandbox/facts.h"
+#include "tests/support/settings.h"
 
 struct place {
     char top[64];
@@ -49,8 +50,8 @@ static int set_up(void **state)
     io_write_file(a, "x", 1, 0755, NULL);
     path_in(a, p, "bin");
     path_in(b, p, "runtime/bin/python");
-    config_set(&p->config, "AGENT_SIMULATOR_PROGRAM_DIR", a, NULL);
-    config_set(&p->config, "AGENT_SIMULATOR_PYTHON", b, NULL);
+    put_setting(&p->config, "AGENT_SIMULATOR_PROGRAM_DIR", a, NULL);
+    put_setting(&p->config, "AGENT_SIMULATOR_PYTHON", b, NULL);
     *state = p;
     return 0;
 }
@@ -97,7 +98,7 @@ static void an_interpreter_of_the_system_needs_nothing_more(void **state)
     struct place *p = *state;
     struct sandbox_facts f;
 
-    config_set(&p->config, "AGENT_SIMULATOR_PYTHON", "/usr/bin/env", NULL);
+    put_setting(&p->config, "AGENT_SIMULATOR_PYTHON", "/usr/bin/env", NULL);
     assert_int_equal(facts_probe(&f, &p->config, NULL), 0);
     assert_int_equal(f.n_dirs, 0);
     facts_release(&f);
@@ -109,11 +110,11 @@ static void what_is_missing_is_named(void **state)
     struct sandbox_facts f;
     struct err err = { 0 };
 
-    config_set(&p->config, "AGENT_SIMULATOR_PYTHON", "/nonexistent/bin/python", NULL);
+    put_setting(&p->config, "AGENT_SIMULATOR_PYTHON", "/nonexistent/bin/python", NULL);
     assert_int_equal(facts_probe(&f, &p->config, &err), -1);
     assert_non_null(strstr(err.msg, "/nonexistent/bin/python"));
-    config_set(&p->config, "AGENT_SIMULATOR_PYTHON", "/usr/bin/env", NULL);
-    config_set(&p->config, "AGENT_SIMULATOR_PROGRAM_DIR", "/nonexistent", NULL);
+    put_setting(&p->config, "AGENT_SIMULATOR_PYTHON", "/usr/bin/env", NULL);
+    put_setting(&p->config, "AGENT_SIMULATOR_PROGRAM_DIR", "/nonexistent", NULL);
     assert_int_equal(facts_probe(&f, &p->config, &err), -1);
     assert_non_null(strstr(err.msg, "/nonexistent/agentsim-pid1"));
 }
@@ -126,7 +127,7 @@ static void a_whole_system_directory_is_never_bound(void **state)
     char script[] = "/tmp/agentsim-python";
 
     io_write_file(script, "#!/bin/sh\n", 10, 0755, NULL);
-    config_set(&p->config, "AGENT_SIMULATOR_PYTHON", script, NULL); /* would need all of / */
+    put_setting(&p->config, "AGENT_SIMULATOR_PYTHON", script, NULL); /* would need all of / */
     assert_int_equal(facts_probe(&f, &p->config, &err), -1);
     assert_non_null(strstr(err.msg, "would need all of"));
     unlink(script);

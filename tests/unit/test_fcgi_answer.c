@@ -19,6 +19,7 @@
 #include "shared/python/parser.h"
 #include "tests/support/fake_service.h"
 #include "tests/support/run_program.h"
+#include "tests/support/settings.h"
 
 #define HELLO \
     "{\"title\":\"Hello\",\"model\":{\"type\":\"AgentDiagram\",\"elements\":{" \
@@ -49,10 +50,10 @@ static void open_scene(struct scene *s, const struct fake_plan *plan)
     assert_int_equal(program_beside("", self), 0);
     assert_int_equal(fake_service_start(&s->service, plan), 0);
     assert_int_equal(config_load_env(&s->config, &err), 0);
-    assert_int_equal(config_set(&s->config, "runtime_dir", s->service.dir, &err), 0);
-    assert_int_equal(config_set(&s->config, "program_dir", self, &err), 0);
-    assert_int_equal(config_set(&s->config, "require_auth", "no", &err), 0);
-    assert_int_equal(config_set(&s->config, "api_token", "token", &err), 0);
+    assert_int_equal(put_setting(&s->config, "runtime_dir", s->service.dir, &err), 0);
+    assert_int_equal(put_setting(&s->config, "program_dir", self, &err), 0);
+    assert_int_equal(put_setting(&s->config, "require_auth", "no", &err), 0);
+    assert_int_equal(put_setting(&s->config, "api_token", "token", &err), 0);
     if (worker_init(&s->worker, &s->config, &err) < 0)
         fail_msg("%s", err.msg);
 }

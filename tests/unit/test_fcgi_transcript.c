@@ -13,6 +13,7 @@
 #include "shared/base/mem.h"
 #include "shared/ipc/wire.h"
 #include "tests/support/fake_service.h"
+#include "tests/support/settings.h"
 
 /* A conversation, as a holder tells it; then one whose times run backwards. */
 static void tells(int sock, bool backwards)
@@ -85,7 +86,7 @@ static void expect(void (*holder)(int sock), int status, const char *part)
     buf_init(&asked, 1000);
     assert_int_equal(fake_service_start(&service, &plan), 0);
     assert_int_equal(config_load_env(&config, &err), 0);
-    assert_int_equal(config_set(&config, "require_auth", "no", &err), 0);
+    assert_int_equal(put_setting(&config, "require_auth", "no", &err), 0);
     snprintf(path, sizeof(path), "%s/supervisor.sock", service.dir);
     w.config = &config;
     w.supervisor_socket = path;

@@ -60,7 +60,7 @@ static void messages_arrive_one_by_one(void **state)
     buf_init(&in, 100);
     buf_add_str(&out, "payload");
     assert_int_equal(frame_send(p->a, 7, &out, -1, &err), 0);
-    assert_int_equal(frame_send_empty(p->a, 8, &err), 0);
+    assert_int_equal(frame_send(p->a, 8, NULL, -1, &err), 0);
     hang_up(p);
     assert_int_equal(frame_recv(p->b, &type, &in, NULL, &err), 1);
     assert_int_equal(type, 7);
@@ -89,7 +89,7 @@ static void a_descriptor_comes_along_or_is_closed(void **state)
     next = open("/dev/null", O_RDONLY | O_CLOEXEC);
     assert_int_equal(next, fd); /* the lowest free number again */
     close(next);
-    assert_int_equal(frame_send_empty(p->a, 1, &err), 0);
+    assert_int_equal(frame_send(p->a, 1, NULL, -1, &err), 0);
     assert_int_equal(frame_recv(p->b, &type, &in, &fd, &err), 1);
     assert_int_equal(fd, -1);
 }
@@ -153,7 +153,7 @@ static void a_failed_payload_is_not_sent(void **state)
     assert_int_equal(frame_send(p->a, 1, &out, -1, &err), -1);
     assert_int_equal(err.kind, ERR_INTERNAL);
     hang_up(p);
-    assert_int_equal(frame_send_empty(p->b, 1, &err), -1);
+    assert_int_equal(frame_send(p->b, 1, NULL, -1, &err), -1);
     assert_int_equal(err.kind, ERR_UNAVAILABLE);
 }
 
@@ -320,8 +320,9 @@ static void what_is_sent_at_once_stays_in_order_with_what_waits(void **state)
         if (sent < 60 &&
             frame_writer_pending(&w) <= 1000000) { /* all sizes: a part of the header fits now and then, or nothing */
             len = (sent * 71993u) % 600000;
-            assert_int_equal(sent % 3 ? frame_writer_send(&w, p->a, sent, data, len)
-                                      : frame_writer_put_two(&w, sent, data, len / 2, data + len / 2, len - len / 2),
+            assert_int_equal(sent % 3
+                                 ? frame_writer_send_two(&w, p->a, sent, data, len / 3, data + len / 3, len - len / 3)
+                                 : frame_writer_put_two(&w, sent, data, len / 2, data + len / 2, len - len / 2),
                              0);
             sent++;
         }
@@ -337,10 +338,10 @@ static void what_is_sent_at_once_stays_in_order_with_what_waits(void **state)
         }
     }
     assert_int_equal(frame_writer_pending(&w), 0);
-    assert_int_equal(frame_writer_send(&w, p->a, 1, data, (size_t)FRAME_MAX + 1), -1);
+    assert_int_equal(frame_writer_send_two(&w, p->a, 1, data, (size_t)FRAME_MAX + 1, NULL, 0), -1);
     assert_int_equal(frame_writer_put_two(&w, 1, data, 1, data, FRAME_MAX), -1);
     hang_up(p);
-    assert_int_equal(frame_writer_send(&w, p->b, 1, "x", 1), -1);
+    assert_int_equal(frame_writer_send_two(&w, p->b, 1, "x", 1, "y", 1), -1);
     frame_reader_release(&r);
     frame_writer_release(&w);
     mem_free(data);
