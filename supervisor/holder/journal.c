@@ -61,10 +61,11 @@ static void drop_first(struct journal *j)
     j->first++;
 }
 
-/* The newest frame always stays, however big. */
+/* The newest frame always stays, and one however big until as much came behind it as is kept: who loses a socket in the
+ * middle of it gets it again. */
 static void trim(struct journal *j)
 {
-    while (j->bytes > j->max && j->end - j->first > 1 && (!j->attached || j->first < j->left))
+    while (j->end - j->first > 1 && j->bytes - cost(at(j, j->first)) >= j->max && (!j->attached || j->first < j->left))
         drop_first(j);
 }
 
