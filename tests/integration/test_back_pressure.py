@@ -1,73 +1,24 @@
 """Slow readers and floods through the whole chain: bounded memory, an agent that is never held up while nobody is there, and
-nothing lost while somebody is. The bounds are those of docs/operations.md."""
-import contextlib
+nothing lost while somebody is. The bounds are those of docs/operations.md; tests/faults/test_slow_readers.py is the long form."""
 import json
-import os
-import pathlib
-import socket
-import struct
 import time
 
 import pytest
 
-from tests.support.stack import TOKEN, BUILD, processes_of_uids, wait_until
+from tests.support.draw import Diagram, code
+from tests.support.slow import MARK, MIB, SlowBrowser, Watch, agent, flood, in_thread
+from tests.support.stack import wait_until
 
 REPLAY = 1 << 20
 # What an agent says before its browser is there may be dropped: none begins in no time.
-SETTINGS = {"AGENT_SIMULATOR_WARM_POOL": "0", "AGENT_SIMULATOR_MAX_SESSIONS": "2", "AGENT_SIMULATOR_REPLAY_BYTES": str(REPLAY), "AGENT_SIMULATOR_DETACH_SECONDS": "60"}
-SANITIZED = "asan" in str(BUILD)
+SETTINGS = {"AGENT_SIMULATOR_WARM_POOL": "0", "AGENT_SIMULATOR_MAX_SESSIONS": "2", "AGENT_SIMULATOR_REPLAY_BYTES": str(REPLAY),
+            "AGENT_SIMULATOR_DETACH_SECONDS": "60"}
 
-# What a holder may take beyond its start: journal and transcript, and for a message of 16 MiB its copies on the way in and out.
-HOLDER_MIB = 2 * REPLAY / (1 << 20) + 7 * 16 + 8
-# What one conversation may add to the supervisor: one message each way, and what libwebsockets could not write yet.
-SUPERVISOR_MIB = 3 * 17 + 8
-
-AGENT = """
-import os, sys, threading, time
-from websockets.sync.server import serve
-PORT = int(os.environ.get("BESSER_WS_PORT", "8765"))
-{setup}
-def handle(ws):
-    {talk}
-with serve(handle, "127.0.0.1", PORT, max_size=None, compression=None) as server:
-    print("x's WebSocketPlatform starting at ws://127.0.0.1:%d" % PORT, flush=True)
-    {beside}
-    server.serve_forever()
-"""
-
-
-def agent(talk="for m in ws: ws.send(m)", setup="", beside="pass"):
-    return AGENT.format(talk=talk.replace("\n", "\n    "), setup=setup, beside=beside.replace("\n", "\n    "))
-
-
-def rss_mib(pid):
-    return int(pathlib.Path(f"/proc/{pid}/status").read_text().split("VmRSS:")[1].split()[0]) / 1024
-
-
-class Memory:
-    """Most memory that the session's holder and the supervisor have taken since it began, looked at now and then."""
-
-    def __init__(self, stack):
-        self.supervisor = stack.children("agentsim-supervisor")[0]
-        self.holder = next(pid for uid in (0, 1) for pid in processes_of_uids(stack.uid_base + uid, stack.uid_base + uid)
-                           if self.name(pid) == "agentsim-holder")
-        self.first = {pid: rss_mib(pid) for pid in (self.supervisor, self.holder)}
-        self.most = dict(self.first)
-
-    @staticmethod
-    def name(pid):
-        with contextlib.suppress(OSError):
-            return os.path.basename(pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0].decode())
-
-    def look(self):
-        for pid in self.most:
-            self.most[pid] = max(self.most[pid], rss_mib(pid))
-
-    def check(self):
-        self.look()
-        for pid, bound in ((self.holder, HOLDER_MIB), (self.supervisor, SUPERVISOR_MIB)):
-            grown = self.most[pid] - self.first[pid]
-            assert SANITIZED or grown < bound, f"{self.name(pid)} grew by {grown:.0f} MiB, {bound:.0f} are allowed"
+# MiB beyond the start. A holder has journal and transcript, and for a message of 16 MiB its copies on the way in and out; the
+# supervisor one message each way of a conversation; an agent what it wants to say.
+SMALL = {"holder": 2 * REPLAY / MIB + 8, "supervisor": 8, "nginx": 8, "agent": 48}
+WINDOW = 65536  # of a browser that reads
+LARGE = {"holder": 2 * REPLAY / MIB + 8 * 16 + 8, "supervisor": 3 * 17 + 8, "nginx": 8}
 
 
 @pytest.fixture
@@ -77,118 +28,72 @@ def session(stack):
 
     def start(program):
         begun.append(stack.create_program(program))
-        return begun[-1], Memory(stack)
+        return begun[-1], Watch(stack)
 
     yield start
     for one in begun:
         assert stack.internal("DELETE", f"/sessions/{one}").status == 200
 
 
-
 def done(stack, session_id):
     return lambda: any(f["path"] == "done" for f in stack.internal("GET", f"/sessions/{session_id}/files").json().get("files", []))
 
 
-MARK = "open('done', 'w').close()"
-# 50 MB in one line, which comes in parts and ends at last; one byte in a hundred is no UTF-8
-FLOOD = ("import os\nchunk = (b'x' * 99 + b'\\xff') * 10000\nfor _ in range(50):\n    data = memoryview(chunk)\n    while data:\n"
-         "        data = data[os.write(1, data):]\nos.write(1, b'\\n')\n" + MARK)
+def said(ws, timeout=30):
+    """What the agent says, without the frames of the service."""
+    return (m for m in iter(lambda: ws.recv(timeout=timeout), None) if not m.startswith("{"))
 
 
 def test_a_flood_that_nobody_hears_is_drained(stack, session):
-    program = agent(beside=f"threading.Thread(target=lambda: exec({FLOOD!r}), daemon=True).start()")
-    name, memory = session(program)
+    name, memory = session(agent(beside=in_thread(flood(50))))
     wait_until(lambda: memory.look() or done(stack, name)(), 30, "the agent has written everything")
-    memory.check()
+    memory.check(**SMALL)
     with stack.internal_socket(name) as ws:  # what is left is the newest, and whole
         frame = json.loads(ws.recv(timeout=10))
         assert frame["type"] == "stdout" and set(frame["line"]) <= {"x", "\ufffd"}
 
 
-def test_a_flood_is_heard_to_the_last_byte(stack, session):
-    program = agent(talk=f"threading.Thread(target=lambda: exec({FLOOD!r}), daemon=True).start()\nfor m in ws: pass")
-    name, memory = session(program)
-    whole = broken = 0
+def test_frames_that_nobody_hears_are_drained(stack, session):
+    """With its socket open and nobody behind it, an agent that talks all the time is as free as one that prints."""
+    name, memory = session(agent(talk=f"for n in range(60000): ws.send(str(n))\n{MARK}\nfor m in ws: ws.send(m)"))
+    wait_until(lambda: memory.look() or done(stack, name)(), 60, "the agent has said everything")
+    memory.check(**SMALL)
     with stack.internal_socket(name) as ws:
-        ws.send("go")
-        while whole + broken < 50_000_000:
-            frame = json.loads(ws.recv(timeout=30))
-            if frame.get("type") == "stdout" and "starting at" not in frame["line"]:
-                broken += frame["line"].count("\ufffd")
-                whole += frame["line"].count("x")
-                memory.look()
-    assert (whole, broken) == (49_500_000, 500_000)
-    memory.check()
+        first = next(said(ws))
+        assert int(first) > 30_000
+        for n in range(int(first) + 1, 60_000):
+            assert next(said(ws)) == str(n)
 
 
 def test_thousands_of_small_frames_pass_in_order_both_ways(stack, session):
     count = 20_000
-    program = agent(talk=f"for n in range({count}):\n    ws.send(str(n))\n"
-                         f"for n in range({count}):\n    assert ws.recv() == str(n)\nws.send('all of them')")
-    name, memory = session(program)
+    name, memory = session(agent(talk=f"for n in range({count}):\n    ws.send(str(n))\n"
+                                      f"for n in range({count}):\n    assert ws.recv() == str(n)\nws.send('all of them')"))
     with stack.internal_socket(name) as ws:
-        heard = (m for m in iter(lambda: ws.recv(timeout=30), None) if not m.startswith("{"))
+        heard = said(ws)
         for n in range(count):
             assert next(heard) == str(n)
         for n in range(count):
             ws.send(str(n))
         assert next(heard) == "all of them"
-    memory.check()
+    memory.check(**SMALL)
 
 
 def test_sixteen_mebibytes_pass_both_ways(stack, session):
     name, memory = session(agent())
-    text = "y" * ((16 << 20) - 64)
+    text = "y" * (16 * MIB - 64)
     with stack.internal_socket(name) as ws:
         for _ in range(2):
             ws.send(text)
-            assert next(m for m in iter(lambda: ws.recv(timeout=60), None) if not m.startswith("{")) == text
+            assert next(said(ws, 60)) == text
             memory.look()
-    memory.check()
-
-
-class SlowBrowser:
-    """A conversation on a bare socket with a small window, read as slowly as the test wants."""
-
-    def __init__(self, stack, session_id):
-        self.sock = socket.socket()
-        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        self.sock.settimeout(30)
-        self.sock.connect(("127.0.0.1", stack.internal_port))
-        self.sock.sendall(f"GET /sessions/{session_id}/ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-                          f"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
-                          f"X-Agent-Simulator-Token: {TOKEN}\r\n\r\n".encode())
-        head = b""
-        while b"\r\n\r\n" not in head:
-            head += self.sock.recv(1)
-        self.buffer = bytearray()
-
-    def read(self, size=65536):
-        data = self.sock.recv(size)
-        assert data
-        self.buffer += data
-
-    def messages(self):
-        """Whole text messages that are here already."""
-        while len(self.buffer) >= 2:
-            length, at = self.buffer[1], 2
-            if length == 126:
-                length, at = struct.unpack_from("!H", self.buffer, 2)[0], 4
-            elif length == 127:
-                length, at = struct.unpack_from("!Q", self.buffer, 2)[0], 10
-            if len(self.buffer) < at + length:
-                return
-            kind, text = self.buffer[0] & 15, bytes(self.buffer[at:at + length])
-            del self.buffer[:at + length]
-            if kind == 1 and not text.startswith(b"{"):
-                yield text
+    memory.check(**LARGE)
 
 
 def test_a_reader_that_stops_holds_the_agent_up_and_then_hears_everything(stack, session):
-    total = 12_000  # of a kilobyte each: far more than is buffered anywhere
-    program = agent(talk=f"sent = open('sent', 'wb', 0)\nfor n in range({total}):\n    ws.send('%06d' % n + 'z' * 1018)\n"
-                         "    sent.write(b'.')\nws.recv()")
-    name, memory = session(program)
+    total = 30_000  # of a kilobyte each: far more than is buffered anywhere
+    name, memory = session(agent(talk=f"sent = open('sent', 'wb', 0)\nfor n in range({total}):\n    ws.send('%06d' % n + 'z' * 1018)\n"
+                                      "    sent.write(b'.')\nws.recv()"))
     browser = SlowBrowser(stack, name)
 
     def sent():
@@ -206,14 +111,119 @@ def test_a_reader_that_stops_holds_the_agent_up_and_then_hears_everything(stack,
     wait_until(stands_still, 30, "the agent is held up")
     assert sent() < total
     heard = 0
-    for _ in range(16):  # a kilobyte a second would be as good; the agent goes on as it is read
-        browser.read(1024)
-        memory.look()
+    browser.at_pace(1, look=memory.look)
+    browser.hurry()
     while heard < total:
         for text in browser.messages():
             assert text.startswith(b"%06d" % heard)
             heard += 1
         if heard < total:
-            browser.read()
-    memory.check()
-    browser.sock.close()
+            assert browser.read()
+    memory.check(**SMALL)
+    browser.close()
+
+
+
+
+# ---- browsers that come in the middle ----------------------------------------------------------------------------------
+
+def talkative(frames, size):
+    """An agent of the framework: the answer to "N" is that many numbered frames."""
+    d = Diagram("Talkative")
+    ready = d.state("ready", code("session.reply('ready')"))
+    talk = d.state("talk", code(f"for n in range({frames}): session.reply('%06d' % n + 'z' * {size})"))
+    for source in (ready, talk):
+        d.on(source, talk)
+    return d.request()
+
+
+def numbers(texts):
+    return [int(json.loads(text)["message"][:6]) for text in texts if b"z\"" in text]
+
+
+def start_talking(stack, request, **auth):
+    name = stack.create(request)
+    browser = SlowBrowser(stack, name, {"features": ["exit"], **auth}, WINDOW)
+    while b"ready" not in b"".join(browser.messages()):
+        assert browser.read()
+    browser.say('{"action":"user_message","message":"go"}')
+    return name, browser
+
+
+def read_some(browser, size):
+    got = 0
+    while got < size:
+        before = len(browser.buffer)
+        assert browser.read(4096)
+        got += len(browser.buffer) - before
+
+
+def test_a_second_tab_takes_over_in_the_middle_of_a_long_frame(stack):
+    name, first = start_talking(stack, talkative(3, 12_000_000))
+    read_some(first, 1 << 20)  # of thirty-six
+    assert first.messages() == []
+    received = first.received
+    for _ in range(2):  # and that one is thrown out in the middle, too
+        second = SlowBrowser(stack, name, {"features": ["exit"], "received": received}, WINDOW)
+        assert second.hello == {"type": "auth_ok", "resumed": True, "from": received + 1}
+        while first.code is None and first.read(1 << 20):
+            assert len(numbers(first.messages())) <= 1
+        assert first.code in (4409, None)
+        first.close()
+        first = second
+        read_some(first, 1 << 20)
+    heard = []
+    while len(heard) < 3:
+        heard += numbers(first.messages())
+        if len(heard) < 3:
+            assert first.read(1 << 20)
+    assert heard == [0, 1, 2] and first.own == []
+    first.close()
+    assert stack.end(name).status == 200
+
+
+def test_a_browser_that_resumes_again_and_again_in_a_flood_misses_nothing(stack):
+    total = 6000
+    name, browser = start_talking(stack, talkative(total, 100))
+    heard, resumed = [], 0
+    while len(heard) < total:
+        for text in browser.messages():
+            heard += numbers([text])
+        if len(heard) // 500 > resumed:
+            resumed += 1
+            received = browser.received
+            if resumed % 2:  # it takes over, or comes after the end
+                browser.close()
+            again = SlowBrowser(stack, name, {"received": received}, WINDOW)
+            assert again.hello == {"type": "auth_ok", "resumed": True, "from": received + 1}
+            browser.close()
+            browser = again
+        elif len(heard) < total:
+            assert browser.read()
+    assert heard == list(range(total)) and resumed > 5
+    browser.close()
+    assert stack.end(name).status == 200
+
+
+def test_clients_that_ask_for_nothing_see_nothing_new(stack):
+    """Frames are lost, another tab takes over, the session ends: not a word of what is beyond the reference."""
+    name, browser = start_talking(stack, talkative(1500, 1000), features=[])
+    assert browser.hello == {"type": "auth_ok"}
+    browser.close()
+    wait_until(lambda: stack.state(name).json()["framesSent"] > 1500, 30, "everything was said, and most of it dropped")
+    texts, closes = [], []
+    for last in (False, True):
+        first, second = SlowBrowser(stack, name, {}, WINDOW), None
+        assert first.hello == {"type": "auth_ok"}
+        if last:
+            assert stack.end(name).status == 200
+        else:
+            second = SlowBrowser(stack, name, {}, WINDOW)
+            assert second.hello == {"type": "auth_ok"}
+        while first.read():
+            texts += first.frames()
+        closes.append(first.code)
+        for one in filter(None, (first, second)):
+            one.close()
+    assert {json.loads(text).get("type") for text in texts} <= {None, "stdout", "state_change"}
+    assert closes[0] == 4409 and closes[1] in (1000, 1001), closes
