@@ -199,6 +199,15 @@ class SlowBrowser:
             look()
             time.sleep(max(0.0, every - (time.monotonic() - began - now)))
 
+    def waiting_in_kernel(self):
+        """Bytes that nginx has written to this socket and that have not arrived."""
+        here, there = (f"{port:04X}" for port in (self.sock.getpeername()[1], self.sock.getsockname()[1]))
+        for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[1].endswith(":" + here) and fields[2].endswith(":" + there):
+                return int(fields[4].split(":")[0], 16)
+        raise AssertionError("no such connection")
+
     def hurry(self):
         """From now on it takes what comes: with a small window the kernel waits between packets."""
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, MIB)
