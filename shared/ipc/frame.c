@@ -110,11 +110,18 @@ void frame_reader_release(struct frame_reader *r)
 }
 
 /* Big bursts must not leave every connection with a big buffer for life. */
+void frame_reader_slim(struct frame_reader *r)
+{
+    if (r->pos != r->in.len || r->in.cap <= 2 * FILL_CHUNK)
+        return;
+    buf_release(&r->in);
+    r->pos = 0;
+}
+
 static void compact(struct frame_reader *r)
 {
-    if (r->pos == r->in.len && r->in.cap > 2 * FILL_CHUNK)
-        buf_release(&r->in);
-    else if (r->pos)
+    frame_reader_slim(r);
+    if (r->pos)
         buf_consume(&r->in, r->pos);
     r->pos = 0;
 }

@@ -42,6 +42,9 @@ int frame_reader_fill(struct frame_reader *r, int sock, struct err *err);
 int frame_reader_next(struct frame_reader *r, uint16_t *ret_type, const void **ret_payload, size_t *ret_len,
                       struct err *err);
 
+/* Nothing borrowed is in use any more: the room of a long message goes back before another one comes. */
+void frame_reader_slim(struct frame_reader *r);
+
 /* Event loops: bytes waiting to be sent. max is the most it holds; a put above it fails. */
 struct frame_writer {
     struct buf out;

@@ -217,8 +217,10 @@ static void handle_all(struct conn *c)
         size_t len;
         int r = frame_reader_next(&c->in, &type, &payload, &len, &err);
 
-        if (r == 0)
+        if (r == 0) {
+            frame_reader_slim(&c->in);
             break;
+        }
         if (r < 0 || handle(c, type, payload, len) < 0) {
             if (c->fd >= 0 && !c->last) {
                 log_debug("connection ended: %s", r < 0 ? err.msg : "unexpected message");

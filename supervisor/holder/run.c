@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <malloc.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@
 #define LISTEN_FD 3
 #define LIFE_FD 4
 #define OTHER_FILES 512
+#define LARGE (512 << 10) /* a block of memory that goes back to the machine by itself */
 
 static int load_config(struct config *config, struct err *err)
 {
@@ -137,6 +139,9 @@ int holder_run(const struct holder_args *args)
     struct err err = { 0 };
     int r;
 
+    /* A frame of 16 MiB has several copies; without this they would be kept for the next one, in each session. */
+    mallopt(M_MMAP_THRESHOLD, LARGE);
+    mallopt(M_TRIM_THRESHOLD, LARGE);
     log_setup("agentsim-holder", false, LOG_INFO);
     r = set_up(&h, args, &err);
     if (r == 0)

@@ -240,6 +240,40 @@ static void little_is_read_behind_a_long_message(void **state)
     mem_free(data);
 }
 
+static void a_long_message_leaves_no_room_behind(void **state)
+{
+    auto_free char *data = mem_zalloc(1, 400000);
+    struct pair *p = *state;
+    struct frame_reader r;
+    struct frame_writer w;
+    const void *payload;
+    struct err err;
+    uint16_t type;
+    size_t len;
+
+    frame_reader_init(&r, 400000);
+    frame_writer_init(&w, 500000);
+    assert_int_equal(io_set_nonblock(p->b, true), 0);
+    assert_int_equal(frame_writer_put(&w, 7, data, 400000), 0);
+    do {
+        assert_int_equal(frame_writer_flush(&w, p->a), 0);
+        assert_int_equal(frame_reader_fill(&r, p->b, &err), 1);
+        frame_reader_slim(&r); /* not before all of it is there */
+    } while (frame_reader_next(&r, &type, &payload, &len, &err) == 0);
+    assert_int_equal(len, 400000);
+    assert_true(r.in.cap > 400000);
+    frame_reader_slim(&r);
+    assert_int_equal(r.in.cap, 0);
+    assert_int_equal(w.out.cap, 0);
+    assert_int_equal(frame_writer_put(&w, 8, "next", 4), 0);
+    assert_int_equal(frame_writer_flush(&w, p->a), 0);
+    assert_int_equal(frame_reader_fill(&r, p->b, &err), 1);
+    assert_int_equal(frame_reader_next(&r, &type, &payload, &len, &err), 1);
+    assert_memory_equal(payload, "next", 4);
+    frame_reader_release(&r);
+    frame_writer_release(&w);
+}
+
 /* Writer and reader against each other, with a socket buffer that is often full. */
 static void bursts_pass_in_order(void **state)
 {
@@ -403,6 +437,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_reader_takes_bytes_in_any_portion, make_pair, drop_pair),
         cmocka_unit_test_setup_teardown(a_reader_refuses_what_is_too_long_before_it_comes, make_pair, drop_pair),
         cmocka_unit_test_setup_teardown(little_is_read_behind_a_long_message, make_pair, drop_pair),
+        cmocka_unit_test_setup_teardown(a_long_message_leaves_no_room_behind, make_pair, drop_pair),
         cmocka_unit_test_setup_teardown(bursts_pass_in_order, make_pair, drop_pair),
         cmocka_unit_test_setup_teardown(a_full_writer_keeps_what_it_has, make_pair, drop_pair),
         cmocka_unit_test_setup_teardown(what_is_sent_at_once_stays_in_order_with_what_waits, make_pair, drop_pair),
