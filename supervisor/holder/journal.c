@@ -5,6 +5,7 @@
 /* Small frames cost their list entry and their allocation, too. */
 #define OVERHEAD 64
 #define FIRST_CAP 64
+#define UNDER_WAY 2 /* frames of any size that the supervisor may hold for a browser */
 
 static struct journal_frame *at(const struct journal *j, uint64_t q)
 {
@@ -61,11 +62,29 @@ static void drop_first(struct journal *j)
     j->first++;
 }
 
-/* The newest frame always stays, and one however big until as much came behind it as is kept: who loses a socket in the
- * middle of it gets it again. */
+/* What the client was given and has left. */
+static size_t history(const struct journal *j)
+{
+    return j->bytes - j->pending - j->leaving - (size_t)(j->next - j->left) * OVERHEAD;
+}
+
+/* The newest frame always stays, and a long one until enough came behind it: who loses a socket in the middle of it
+ * gets it again. */
+static bool is_too_much(const struct journal *j)
+{
+    size_t first;
+
+    if (j->end - j->first <= 1)
+        return false;
+    first = cost(at(j, j->first));
+    if (j->bytes - first < j->max)
+        return false;
+    return !j->attached || (j->first + UNDER_WAY < j->left && history(j) - first >= j->max / 2);
+}
+
 static void trim(struct journal *j)
 {
-    while (j->end - j->first > 1 && j->bytes - cost(at(j, j->first)) >= j->max && (!j->attached || j->first < j->left))
+    while (is_too_much(j))
         drop_first(j);
 }
 
@@ -150,8 +169,7 @@ void journal_attach(struct journal *j, uint64_t after, uint64_t *ret_from, uint6
 void journal_detach(struct journal *j)
 {
     j->attached = false;
-    take_back(j);
-    trim(j);
+    take_back(j); /* the next frame makes room: a client that comes soon finds all that it was not given */
 }
 
 const struct journal_frame *journal_peek(const struct journal *j, uint64_t *ret_number)
@@ -186,7 +204,7 @@ void journal_left(struct journal *j, size_t waiting, size_t fields)
 
 bool journal_is_full(const struct journal *j)
 {
-    return j->attached && j->pending > j->max;
+    return j->attached && j->pending > j->max / 2;
 }
 
 uint64_t journal_count(const struct journal *j)

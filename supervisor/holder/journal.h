@@ -1,9 +1,9 @@
-/* supervisor/holder/journal.h -- the frames of a session, in order, for a browser that comes, goes
- * and returns. Pure. Holds at most max bytes (plus one frame of any size): the oldest go first, but
- * while a browser is attached nothing is dropped that it has not been given yet or that is still on its way out of
- * here: journal_is_full() then says "stop reading". Numbers that leave this module are the client's count: the next
- * frame of a client that has received N frames is number N + 1, whatever was dropped before (then lost tells how many).
- */
+/* supervisor/holder/journal.h -- the frames of a session, in order, for a browser that comes, goes and returns. Pure.
+ * Holds at most max bytes and three frames of any size; the oldest go first. While a browser is attached nothing is
+ * dropped that it has not been given yet or that is still on its way out of here, and half of max is kept of what has
+ * left, as it may be lost between here and there: journal_is_full() says "stop reading" when the other half waits.
+ * Numbers that leave this module are the client's count: the next frame of a client that has received N frames is
+ * number N + 1, whatever was dropped before (then lost tells how many). */
 #ifndef HOLDER_JOURNAL_H
 #define HOLDER_JOURNAL_H
 

@@ -18,7 +18,7 @@ SETTINGS = {"AGENT_SIMULATOR_MAX_SESSIONS": "2", "AGENT_SIMULATOR_REPLAY_BYTES":
             "AGENT_SIMULATOR_SESSION_LIFETIME_SECONDS": "7200"}
 GIVEN_UP = 600  # seconds after which a browser that takes nothing is let go
 SMALL = {"holder": 2 * REPLAY / MIB + 8, "supervisor": 8, "nginx": 8, "agent": 48}
-LARGE = {"holder": 2 * REPLAY / MIB + 5 * 16 + 8, "supervisor": 3 * 17 + 8, "nginx": 8}
+LARGE = {"holder": 2 * REPLAY / MIB + 6 * 16 + 8, "supervisor": 3 * 17 + 8, "nginx": 8}
 
 
 @pytest.fixture

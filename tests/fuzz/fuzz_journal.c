@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             break;
         }
         must(j.pending <= j.bytes && j.left <= j.next && j.next <= j.end && j.first <= j.end);
-        must(j.bytes <= LIMIT + 2 * (BIGGEST + 8 + 64) + LEAVING_MOST || j.end - j.first == 1);
+        must(j.bytes <= LIMIT + 4 * (BIGGEST + 8 + 64) + LEAVING_MOST || j.end - j.first == 1);
     }
     journal_release(&j);
     return 0;
