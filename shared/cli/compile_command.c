@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "shared/base/buf.h"
+#include "shared/base/io.h"
 #include "shared/base/mem.h"
 #include "shared/python/parser.h"
 
@@ -63,4 +64,15 @@ void cli_print_findings(const struct findings *f, FILE *out)
     }
     if (f->truncated)
         fprintf(out, "error: there are more findings than are shown\n");
+}
+
+int cli_write_result(const char *path, const struct buf *text)
+{
+    struct err err = { 0 };
+
+    if (!path || strcmp(path, "-") == 0)
+        fwrite(text->data, 1, text->len, stdout); /* main looks whether all of it arrived */
+    else if (io_write_file(path, text->data, text->len, 0666, &err) < 0)
+        return cli_fail(CLI_FAILED, "%s", err.msg);
+    return CLI_OK;
 }

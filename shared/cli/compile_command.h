@@ -1,7 +1,8 @@
-/* shared/cli/compile_command.h -- what generate, validate and inspect share: read, compile, say what is wrong. */
+/* shared/cli/compile_command.h -- what commands on diagrams share: read, compile, say what is wrong, write. */
 #ifndef CLI_COMPILE_COMMAND_H
 #define CLI_COMPILE_COMMAND_H
 
+#include "shared/base/buf.h"
 #include "shared/cli/cli.h"
 #include "shared/generate/compile.h"
 
@@ -11,5 +12,8 @@ int cli_compile(const char *path, const struct generate_options *o, struct compi
 
 /* One line per finding: "error where: message (rule N)". Errors to out, warnings too. */
 void cli_print_findings(const struct findings *f, FILE *out);
+
+/* Writes the result to path, or to standard output when that is NULL or "-". Exit status; what went wrong was said. */
+int cli_write_result(const char *path, const struct buf *text);
 
 #endif

@@ -1,5 +1,4 @@
 #include "shared/base/buf.h"
-#include "shared/base/io.h"
 #include "shared/base/mem.h"
 #include "shared/buml/export.h"
 #include "shared/cli/compile_command.h"
@@ -8,18 +7,9 @@
 enum { OUTPUT };
 
 static const struct cli_option options[] = {
-    [OUTPUT] = { "output", 'o', "OUT.py", "the file to write; \"-\" is standard output" },
+    [OUTPUT] = { "output", 'o', "FILE", "where the text goes, instead of standard output" },
     { 0 },
 };
-
-static int write_out(const char *path, const struct buf *text, struct err *err)
-{
-    if (path[0] == '-' && !path[1])
-        return fwrite(text->data, 1, text->len, stdout) == text->len
-                   ? 0
-                   : err_set(err, ERR_INTERNAL, 0, "cannot write the result");
-    return io_write_file(path, text->data, text->len, 0644, err);
-}
 
 static int export(const cJSON *request, const char *program, struct buf *out, struct findings *f, struct err *err)
 {
@@ -49,8 +39,7 @@ static int export_file(const struct cli_input *in, const cJSON *request, const c
                           : cli_fail(err.kind == ERR_BAD_REQUEST ? CLI_NO : CLI_FAILED, "%s: %s", in->args[0], err.msg);
     } else {
         cli_print_findings(&f, stderr);
-        if (write_out(in->values[OUTPUT], &text, &err) < 0)
-            status = cli_fail(CLI_FAILED, "%s", err.msg);
+        status = cli_write_result(in->values[OUTPUT], &text);
     }
     findings_release(&f);
     return status;
@@ -62,8 +51,6 @@ static int run(const struct cli_input *in)
     cJSON *request;
     int status;
 
-    if (!in->values[OUTPUT])
-        return cli_fail(CLI_USAGE, "export: -o OUT.py is missing (agentsim export --help)");
     if (!program)
         return cli_fail(CLI_FAILED, "out of memory");
     request = cli_read_request(in->args[0], false, &status);

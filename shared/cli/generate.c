@@ -5,7 +5,7 @@
 enum { OUTPUT, SESSION, PORT, QUIET };
 
 static const struct cli_option options[] = {
-    [OUTPUT] = { "output", 'o', "DIR", "where the files go; made if it does not exist" },
+    [OUTPUT] = { "output", 'o', "DIR", "where the files go (needed); made if it does not exist" },
     [SESSION] = { "session", 's', NULL, "as a test session gets it, instead of a download" },
     [PORT] = { "port", 'p', "PORT", "with --session: write this port of 127.0.0.1 into config.yaml" },
     [QUIET] = { "quiet", 'q', NULL, "do not list the files" },

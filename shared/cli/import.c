@@ -1,7 +1,6 @@
 #include <string.h>
 
 #include "shared/base/buf.h"
-#include "shared/base/io.h"
 #include "shared/base/mem.h"
 #include "shared/buml/import.h"
 #include "shared/buml/read.h"
@@ -20,19 +19,13 @@ static const struct cli_option options[] = {
 
 static int write_json(const struct cli_input *in, const cJSON *made)
 {
-    const char *path = in->values[OUTPUT];
-    struct err err = { 0 };
     auto_buf struct buf text;
 
     buf_init(&text, SIZE_MAX / 2);
     json_write(made, 2, &text);
     if (buf_add_char(&text, '\n') < 0)
         return cli_fail(CLI_FAILED, "out of memory");
-    if (!path)
-        fwrite(text.data, 1, text.len, stdout);
-    else if (io_write_file(path, text.data, text.len, 0666, &err) < 0)
-        return cli_fail(CLI_FAILED, "%s", err.msg);
-    return CLI_OK;
+    return cli_write_result(in->values[OUTPUT], &text);
 }
 
 static int import(const struct cli_input *in, const struct buf *text, struct python_parser *parser)

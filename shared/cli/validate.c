@@ -25,8 +25,9 @@ const struct cli_command cli_validate = {
     .arguments = "DIAGRAM.json",
     .summary = "Check a diagram against all rules",
     .details =
-        "\nPrints one line per finding: where in the document, what is wrong, which names. Exit status 0 when the\n"
-        "diagram may run as it is (warnings do not count), 1 when it is refused. \"-\" reads standard input.",
+        "\nPrints one line per finding, and nothing when there is none: where in the document, what is wrong, which\n"
+        "names. Exit status 0 when the diagram may run as it is (warnings do not count), 1 when it is refused.\n"
+        "\"-\" reads standard input.",
     .options = options,
     .args_min = 1,
     .args_max = 1,

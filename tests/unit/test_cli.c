@@ -78,6 +78,7 @@ static void answers_follow_what_was_asked(void **state)
         { { "chat", "/nowhere.json" }, "", 2, "/nowhere.json" },
         { { "import", "-o", "/nowhere/out", "/nowhere.py" }, "", 2, "/nowhere.py" },
         { { "export", "-o", "/nowhere/out", "/nowhere.json" }, "", 2, "/nowhere.json" },
+        { { "export", "/nowhere.json" }, "", 2, "/nowhere.json" },
         { { "kill", "x" }, "", 2, "no session id" },
     };
     size_t i;
