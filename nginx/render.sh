@@ -23,6 +23,15 @@ fill() {
     printf 's|@%s@|%s|g\n' "$1" "$2"
 }
 
+# Where to listen: up.sh asks the service there, so nginx's short forms (a port alone) are no use.
+address() {
+    if ! echo "$2" | grep -Eqx '([0-9A-Za-z.-]+|\[[0-9A-Fa-f:.]+\]):[1-9][0-9]{0,4}' || [ "${2##*:}" -gt 65535 ]; then
+        echo "render.sh: $1 is '$2'; ADDRESS:PORT is needed, such as 127.0.0.1:8080 or [::1]:8080" >&2
+        exit 1
+    fi
+    fill "$1" "$2"
+}
+
 # The proxies in front of us, none by default; an address, or a range with its number of bits.
 real_ip() {
     lines=''
@@ -68,8 +77,8 @@ script=$(
     fill STATE_DIR "$state"
     fill WWW_DIR "${WWW_DIR:-/opt/agentsim/www}"
     fill CONF_DIR "${CONF_DIR:-/opt/agentsim/nginx}"
-    fill PUBLIC_LISTEN "${PUBLIC_LISTEN:-127.0.0.1:8080}"
-    fill INTERNAL_LISTEN "${INTERNAL_LISTEN:-127.0.0.1:8001}"
+    address PUBLIC_LISTEN "${PUBLIC_LISTEN:-127.0.0.1:8080}"
+    address INTERNAL_LISTEN "${INTERNAL_LISTEN:-127.0.0.1:8001}"
     fill ACCESS_LOG "${ACCESS_LOG:-$state/nginx-access.log}"
 )
 if [ "$1" = - ]; then

@@ -102,6 +102,23 @@ def test_a_proxy_that_is_no_address_is_refused(proxies):
     assert "TRUSTED_PROXIES" in done.stderr
 
 
+@pytest.mark.parametrize("listen", ["banana", "8080", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:0", "127.0.0.1:65536", ":8080",
+                                    "::1:8080", "[::1]", "127.0.0.1:8080:8081"])
+def test_a_place_to_listen_that_is_no_address_and_port_is_refused(listen):
+    for name in ("PUBLIC_LISTEN", "INTERNAL_LISTEN"):
+        done = subprocess.run([ROOT / "nginx" / "render.sh", "-"], env={"PATH": "/usr/bin:/bin", name: listen},
+                              capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == f"render.sh: {name} is '{listen}'; ADDRESS:PORT is needed, such as 127.0.0.1:8080 or [::1]:8080\n"
+
+
+@pytest.mark.parametrize("listen", ["127.0.0.1:1", "0.0.0.0:65535", "[::]:8080", "localhost:8080"])
+def test_addresses_and_ports_are_places_to_listen(listen):
+    done = subprocess.run([ROOT / "nginx" / "render.sh", "-"], env={"PATH": "/usr/bin:/bin", "PUBLIC_LISTEN": listen},
+                          capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "") and f"listen {listen} default_server" in done.stdout
+
+
 def test_the_console_is_served_with_its_policy(front):
     status, headers, page = ask(front.port, "GET", "/")
     assert status == 200 and b"agentsim" in page
