@@ -84,6 +84,7 @@ up: ## install, build and start everything on 127.0.0.1:8080
 	@docker/install/packages.sh build run
 	@docker/install/runtime.sh
 	@$(MAKE) --no-print-directory -j$(JOBS) build
+	@echo '== programs: ready'
 	@$(MAKE) --no-print-directory install
 	@docker/install/up.sh
 
@@ -92,6 +93,7 @@ down: ## stop what `make up` started
 
 .PHONY: build
 build: $(PROGRAMS) ## build the programs into build/bin
+	@:
 
 $(B)/bin/agentsim: $(call obj,$(CLI_SRC)) $(LIBSHARED)
 # What it frees is overwritten; a sanitizer brings a heap of its own, which does that too.

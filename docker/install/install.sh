@@ -15,9 +15,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 build=$(cd "$1" && pwd) prefix=$2
 
-if ! mkdir -p "$prefix/bin" "$prefix/nginx" 2> /dev/null || [ ! -w "$prefix/bin" ]; then
-    fail "cannot write to $prefix, which needs root: run this as root"
-fi
+needs_to_write "$prefix/bin"
+needs_to_write "$prefix/nginx"
 
 for program in "$build"/bin/agentsim*; do
     name=$(basename "$program")

@@ -32,7 +32,10 @@ install_distributions() { # install_distributions RUNTIME
     say "install $count distributions for the agents, a minute or two"
     "$1/bin/python" "$(debian_pip)" install --no-input --no-compile --no-deps --require-hashes \
         --only-binary :all: --requirement "$made_from/requirements.lock" 2>&1 |
-        tee "$log" | awk -v all="$count" '/^ *Collecting /{ if (++n % 10 == 0) print "   " n " of " all; fflush() }' ||
+        tee "$log" | awk -v all="$count" '
+            /^ *Collecting / { if (++n % 10 == 0) print "   fetched " n " of " all }
+            /^Installing collected / { print "   unpack them" }
+            { fflush() }' ||
         stopped "the agents' packages could not be installed; is the Python package index reachable?"
 }
 
@@ -71,7 +74,7 @@ build() { # build RUNTIME
     cp "$made_from"/site/* "$site/"
     rm -rf "$site"/{numpy,pandas}/tests "$site"/numpy/*/tests "${1:?}"/share "${1:?}"/etc
     install_tokenizers "$1"
-    say "compile the packages"
+    say "compile the packages, a minute"
     # Nothing changes below a finished runtime, so the sources need no look at every import.
     "$1/bin/python" -m compileall -q -j 2 --invalidation-mode unchecked-hash "$site" > "$log" 2>&1 || true
     chown -R 0:0 "$1"
@@ -99,9 +102,9 @@ if [ -e "$runtime/complete" ] && [ "$before" = "$id" ]; then
     exit 0
 fi
 [ "$(id -u)" = 0 ] || fail "the agents' interpreter is installed below $prefix, which needs root: run this as root"
+needs_to_write "$prefix/runtimes"
 log=$(log_path runtime)
 
-mkdir -p "$prefix/runtimes"
 exec 9> "$prefix/runtimes/.lock"
 flock --nonblock 9 || { say "another installation is at work, wait for it"; flock 9; }
 if [ ! -e "$runtime/complete" ]; then

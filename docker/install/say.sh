@@ -12,6 +12,14 @@ fail() {
     exit 1
 }
 
+# needs_to_write DIR: makes it, and fails with the reason when nothing can be written there.
+needs_to_write() {
+    local problem
+    problem=$(mkdir -p "$1" 2>&1 && touch "$1/.try" 2>&1 && rm -f "$1/.try") && return
+    [ "$(id -u)" = 0 ] || fail "cannot write to $1, which needs root: run this as root"
+    fail "cannot write to $1: ${problem##*: }"
+}
+
 # log_path NAME: prints where the long output of this script goes, and starts it empty.
 log_path() {
     local dir=/var/log/agentsim
@@ -20,9 +28,11 @@ log_path() {
     printf '%s\n' "$dir/install-$1.log"
 }
 
-# stopped SENTENCE: fails and shows the end of $log.
+# stopped SENTENCE: fails and shows the end of $log. A full disk is named, whatever SENTENCE takes for the cause.
 stopped() {
     tail -n 12 "${log:?}" >&2
+    ! tail -n 12 "$log" | grep -qF 'No space left on device' ||
+        fail "the disk is full: make room and try again (all output: $log)"
     fail "$1 (all output: $log)"
 }
 

@@ -28,7 +28,8 @@ setting() { # setting NAME: its value
 is_given() { # is_given NAME: whether the file or the environment says a word about it
     grep -Eq "^AGENT_SIMULATOR_${1^^} .*  # (file|environment)$" <<< "$configuration"
 }
-api_token() { "$prefix/bin/agentsim" config --config "$settings" api_token; }
+# The warnings were shown by read_configuration.
+api_token() { "$prefix/bin/agentsim" config --config "$settings" api_token 2> /dev/null; }
 
 # ---- can it run here? ----
 
@@ -66,13 +67,14 @@ check_sandbox() {
         fail "agents need user namespaces, which do not work here (${reason:-no reason given}); $(cure)"
 }
 
-holder_of() { # holder_of PORT: prints who listens there
-    ss -Hltnp "sport = :$1" | sed -n 's/.*users:(("\([^"]*\)",pid=\([0-9]*\).*/\1 (process \2)/p; t; s/.*/another program/p' |
+holder_of() { # holder_of PORT: prints who listens there, if that is not the service itself
+    ss -Hltnp "sport = :$1" | { grep -vE "pid=($ours)," || true; } | sed -n 's/.*users:(("\([^"]*\)",pid=\([0-9]*\).*/\1 (process \2)/p; t; s/.*/another program/p' |
         head -n 1
 }
 
 check_ports() {
-    local address who
+    local address who ours
+    ours=$({ processes 'agentsim-*'; our_nginx; echo none; } | paste -sd '|')
     for address in "$public" "$internal"; do
         who=$(holder_of "${address##*:}")
         [ -z "$who" ] || fail "port ${address##*:} is taken by $who: stop it, or choose another address with" \
@@ -94,13 +96,20 @@ check_nginx() {
 
 # ---- what has to be there ----
 
+folder() { # folder DIR OPTION...: makes it, with the options of install
+    local dir=$1 problem
+    shift
+    problem=$(install -d "$@" "$dir" 2>&1) || fail "cannot make $dir: ${problem##*: }"
+}
+
 prepare() {
     local group
     make_user
     group=$(id -gn "$user")
-    install -d -m 755 "$run_dir" "$state_dir"
-    install -d -m 750 -g "$group" "$(dirname "$settings")"
-    install -d -m 750 -g "$group" "$(dirname "$service_log")"
+    folder "$run_dir" -m 755
+    folder "$state_dir" -m 755
+    folder "$(dirname "$settings")" -m 750 -g "$group"
+    folder "$(dirname "$service_log")" -m 750 -g "$group"
     [ -e "$settings" ] || install -m 640 -g "$group" /dev/null "$settings"
     read_configuration
     if ! is_given api_token; then
@@ -185,11 +194,13 @@ not_started() { # not_started SENTENCE
 }
 
 tell() {
-    local chat="agentsim chat docs/examples/bike_rental.json"
-    [ "$public" = 127.0.0.1:8080 ] || chat="agentsim chat --url http://$public docs/examples/bike_rental.json"
+    local chat="agentsim chat docs/examples/bike_rental.json" address=$public
+    # All addresses of the machine are none that a browser could open.
+    address=${address/#0.0.0.0:/127.0.0.1:} address=${address/#'[::]:'/'[::1]:'}
+    [ "$address" = 127.0.0.1:8080 ] || chat="agentsim chat --url http://$address docs/examples/bike_rental.json"
     cat << TEXT
 
-agentsim is running: http://$public
+agentsim is running: http://$address
 
   in the browser     open it, choose an example, press Start
   in the terminal    $chat
@@ -208,7 +219,7 @@ mapfile -t listens < <(sed -n 's/^ *listen  *\([^ ;]*:[0-9]*\)[ ;].*/\1/p' "$pre
 [ ${#listens[@]} -ge 2 ] || fail "$prefix/nginx/agentsim.conf names no addresses: run 'make install'"
 public=${listens[0]} internal=${listens[1]}
 prepare
-token=$(api_token)
+token=$(api_token) || fail "no token can be read from $settings"
 require_auth=false
 ! is_given require_auth || require_auth=$(setting require_auth)
 export AGENT_SIMULATOR_REQUIRE_AUTH=$require_auth
@@ -221,14 +232,16 @@ if [ -n "$(processes agentsim-keeper)" ]; then
         tell
         exit 0
     fi
+fi
+check_sandbox
+check_ports
+if [ -n "$(processes agentsim-keeper)" ]; then
     say "something has changed: restart"
     "$here/down.sh"
 elif [ -n "$(processes 'agentsim-*')$(our_nginx)" ]; then
     say "parts of an earlier run are left: end them"
     "$here/down.sh"
 fi
-check_sandbox
-check_ports
 say "start agentsim"
 start
 until_true 30 "http://$public answers" answers_or_dead || not_started "agentsim does not answer on http://$public"

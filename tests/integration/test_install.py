@@ -93,6 +93,18 @@ def test_a_runtime_that_could_not_be_finished_is_not_put_in_force(copy, tmp_path
         assert list(prefix.glob("runtimes/*/complete")) == []
 
 
+@pytest.mark.parametrize("options, script, said", [
+    ("ro", "install.sh", "cannot write to /mnt/prefix/bin: Read-only file system"),
+    ("ro", "runtime.sh", "cannot write to /mnt/prefix/runtimes: Read-only file system"),
+    ("size=128k", "runtime.sh", "the disk is full: make room and try again (all output: "),
+])
+def test_a_disk_that_takes_nothing_is_named(options, script, said):
+    words = {"install.sh": [BUILD, "/mnt/prefix"]}.get(script, [])
+    done = run("unshare", "--mount", "bash", "-c", 'mount -t tmpfs -o "$0" none /mnt; exec "$@"', options, INSTALL / script, *words,
+               env=os.environ | {"AGENTSIM_PREFIX": "/mnt/prefix"})
+    assert done.returncode == 1 and done.stderr.splitlines()[-1].startswith(f"agentsim: {said}")
+
+
 def test_a_changed_distribution_is_refused(copy, tmp_path):
     lock = copy.parent / "runtime" / "requirements.lock"
     lock.write_text("six==1.17.0 \\\n    --hash=sha256:" + "0" * 64 + "\n")
@@ -266,6 +278,33 @@ def test_a_taken_port_is_explained(service):
         done = service.up()
     assert done.returncode == 1
     assert f"port {service.public} is taken by python" in done.stderr and "PUBLIC_LISTEN=" in done.stderr
+
+
+def test_a_taken_port_stops_nothing_that_runs(service):
+    assert service.up().returncode == 0
+    first, before = service.processes(), service.public
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        service.public = taken.getsockname()[1]
+        service.configure()
+        done = service.up(AGENT_SIMULATOR_WORKERS="2")
+    assert done.returncode == 1 and f"port {service.public} is taken by python" in done.stderr
+    assert service.processes() == first
+    service.public = before
+    service.configure()
+    assert "restart" in service.up(AGENT_SIMULATOR_WORKERS="2").stdout
+
+
+def test_all_addresses_are_told_as_one_that_a_browser_opens(service):
+    conf = service.prefix / "nginx" / "agentsim.conf"
+    conf.write_text(conf.read_text().replace(f"127.0.0.1:{service.public}", f"0.0.0.0:{service.public}"))
+    done = service.up()
+    assert done.returncode == 0, done.stderr
+    assert f"agentsim is running: http://127.0.0.1:{service.public}\n" in done.stdout
+    assert f"whoever reaches 0.0.0.0:{service.public} may run agents" in done.stdout
+
+
+def test_a_misspelt_setting_is_told_once(service):
+    assert service.up(AGENT_SIMULATOR_WARMPOOL="1").stderr.count("AGENT_SIMULATOR_WARMPOOL") == 1
 
 
 def test_a_sandbox_that_does_not_work_stops_the_start(service):
