@@ -247,7 +247,8 @@ void model_release(struct model *m)
     states_release(m);
     profiles_release(m);
     FREE_TEXTS(m->name, m->description, m->config_yaml, m->settings.default_llm_name, m->settings.language,
-               m->settings.source_language, m->settings.classifier_llm_name, m->settings.classifier_llm_model);
+               m->settings.source_language, m->settings.classifier_llm_name, m->settings.classifier_llm_model,
+               m->settings.texts_stay);
     value_release(&m->settings.personalization);
     model_init(m);
 }

@@ -227,6 +227,7 @@ struct settings {
     char *classifier_llm_name;  /* llm.name */
     char *classifier_llm_model; /* llm.model */
     bool speech_input, speech_output;
+    char *texts_stay; /* keys that ask for other texts than those drawn, in vain: "language, agentStyle"; NULL = none */
     struct value personalization; /* personalizationMapping without agent models, VALUE_NULL = none */
 };
 

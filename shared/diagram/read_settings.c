@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "shared/base/buf.h"
 #include "shared/base/mem.h"
 #include "shared/diagram/reader.h"
 #include "shared/diagram/text.h"
@@ -12,6 +13,10 @@
 static const struct {
     const char *section, *key;
 } sections[] = {
+    { "presentation", "agentLanguage" },
+    { "presentation", "agentStyle" },
+    { "presentation", "languageComplexity" },
+    { "presentation", "sentenceLength" },
     { "modality", "inputModalities" },
     { "modality", "outputModalities" },
     { "system", "agentPlatform" },
@@ -21,19 +26,22 @@ static const struct {
     { "content", "adaptContentToUserProfile" },
 }; /* the others of 6.1 change no program */
 
-static const cJSON *setting(const cJSON *config, const char *key)
+/* The section in which the key stands; NULL: it stands, if it does, in config itself. */
+static const char *section_with(const cJSON *config, const char *key)
 {
-    const cJSON *v;
     size_t i;
 
-    for (i = 0; i < ARRAY_LEN(sections); i++) {
-        if (strcmp(sections[i].key, key) != 0)
-            continue;
-        v = json_get(json_get(config, sections[i].section), key);
-        if (v)
-            return v;
-    }
-    return json_get(config, key);
+    for (i = 0; i < ARRAY_LEN(sections); i++)
+        if (strcmp(sections[i].key, key) == 0 && json_get(json_get(config, sections[i].section), key))
+            return sections[i].section;
+    return NULL;
+}
+
+static const cJSON *setting(const cJSON *config, const char *key)
+{
+    const char *section = section_with(config, key);
+
+    return json_get(section ? json_get(config, section) : config, key);
 }
 
 static bool is_word(const cJSON *v, const char *word)
@@ -89,18 +97,69 @@ static int copy_lower(struct reader *r, const cJSON *v, char **slot)
     return *slot ? 0 : reader_nomem(r);
 }
 
+/* One more key that asks for other texts than those drawn. */
+static void texts_stay(struct buf *keys, const char *key)
+{
+    buf_add_fmt(keys, "%s%s", keys->len ? ", " : "", key);
+}
+
 /* A build without a translator leaves texts alone (6.3), but says so. */
-static void warn_translation(struct reader *r, const char *language)
+static void warn_translation(struct reader *r, const char *language, struct buf *keys)
 {
     static const char *const known[] = { "english", "french", "german", "spanish", "luxembourgish", "portuguese" };
     size_t i;
 
-    for (i = 0; language && i < ARRAY_LEN(known); i++)
-        if (strcmp(language, known[i]) == 0)
-            finding_add(r->f, FINDING_WARNING, 0, "config.language",
-                        "Texts are not translated to \"%s\": this build has no translator and "
-                        "leaves them as drawn",
-                        language);
+    for (i = 0; language && i < ARRAY_LEN(known); i++) {
+        if (strcmp(language, known[i]) != 0)
+            continue;
+        finding_add(r->f, FINDING_WARNING, 0, "config.language",
+                    "Texts are not translated to \"%s\": this build has no translator and "
+                    "leaves them as drawn",
+                    language);
+        texts_stay(keys, "language");
+    }
+}
+
+/* Nor is there a model that rewrites replies while a program is made (ADR 26). */
+static void warn_rewriting(struct reader *r, const cJSON *config, struct buf *keys)
+{
+    static const char *const wishes[] = { "agentLanguage", "agentStyle", "languageComplexity", "sentenceLength" };
+    char where[64];
+    size_t i;
+
+    for (i = 0; i < ARRAY_LEN(wishes); i++) {
+        const char *section = section_with(config, wishes[i]);
+        const cJSON *v = setting(config, wishes[i]);
+
+        if (!cJSON_IsString(v) || !*v->valuestring || is_word(v, "original") || is_word(v, "none"))
+            continue;
+        snprintf(where, sizeof(where), "config.%s%s%s", section ? section : "", section ? "." : "", wishes[i]);
+        finding_add(r->f, FINDING_WARNING, 0, where,
+                    "Replies are not rewritten for %s \"%s\": no language model is asked while a program is made, "
+                    "they stay as drawn",
+                    wishes[i], v->valuestring);
+        texts_stay(keys, wishes[i]);
+    }
+    if (!cJSON_IsObject(json_get(config, "userProfileModel")))
+        return;
+    finding_add(r->f, FINDING_WARNING, 0, "config.userProfileModel",
+                "Replies are not rewritten for the profile of a user: no language model is asked while a program is "
+                "made, they stay as drawn");
+    texts_stay(keys, "userProfileModel");
+}
+
+/* What asks for other texts is named by warnings, and by what comes with a download. */
+static int warn_texts(struct reader *r, const cJSON *config, struct settings *s)
+{
+    auto_buf struct buf keys;
+
+    buf_init(&keys, 200);
+    warn_translation(r, s->language, &keys);
+    warn_rewriting(r, config, &keys);
+    if (!keys.len && !buf_failed(&keys))
+        return 0;
+    s->texts_stay = buf_steal(&keys, NULL);
+    return s->texts_stay ? 0 : reader_nomem(r);
 }
 
 /* A key of the top that stands in a section: nobody reads it there. */
@@ -162,7 +221,8 @@ int read_settings(struct reader *r, const cJSON *request)
         return -1;
     s->speech_input = has_speech(setting(config, "inputModalities"));
     s->speech_output = has_speech(setting(config, "outputModalities"));
-    warn_translation(r, s->language);
+    if (warn_texts(r, config, s) < 0)
+        return -1;
     warn_place(r, config);
     if (!cJSON_IsArray(mapping))
         return 0;

@@ -345,6 +345,13 @@ static int add_readme(const struct model *m, const char *program, struct bundle 
                 "\n"
                 "The framework is documented at https://besser-agentic-framework.readthedocs.io\n",
                 program, m->llms_len ? "" : "; this agent uses none");
+    if (m->settings.texts_stay)
+        buf_add_fmt(&text,
+                    "\n"
+                    "All texts are as drawn. These settings ask for other ones, and nothing was rewritten or "
+                    "translated:\n"
+                    "%s\n",
+                    m->settings.texts_stay);
     if (buf_failed(&text))
         return err_nomem(err);
     return bundle_add(b, "readme.txt", text.data, text.len, err);

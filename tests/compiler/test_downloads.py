@@ -411,6 +411,22 @@ def test_what_only_sessions_forbid_is_downloaded(tmp_path):
     assert harness.generate(request(model), tmp_path / "session").status == harness.REFUSED
 
 
+@pytest.mark.parametrize("config, warned, told", (
+    ({"presentation": {"agentStyle": "formal", "sentenceLength": "original"}, "userProfileModel": {"age": 8}},
+     ["config.presentation.agentStyle", "config.userProfileModel"], {"readme.txt": "agentStyle, userProfileModel"}),
+    ({"language": "german", "agentStyle": "of no program", "configurations": [{"name": "short", "configuration": {"sentenceLength": "concise"}}]},
+     ["config.language", "config.configurations[0].configuration.language", "config.configurations[0].configuration.sentenceLength"],
+     {"readme.txt": "language", "short/readme.txt": "language, sentenceLength"}),
+), ids=("one", "several"))
+def test_settings_that_ask_for_other_texts_are_named_where_they_have_no_effect(config, warned, told, tmp_path):
+    """In what the command says, and in the readme.txt of each program."""
+    run = harness.agentsim("generate", "--output", tmp_path / "out", "-", request=request(**config))
+    assert run.status == harness.OK, run.said
+    assert re.findall(r"^warning (\S+): .*as drawn$", run.said, re.M) == warned, run.said
+    files = harness.files_of(tmp_path / "out")
+    assert {path: text.decode().splitlines()[-1] for path, text in files.items() if path.endswith("readme.txt")} == told
+
+
 TITLES = ("../../up", "config", "readme.txt", "tools", "calendar", "a/b\\c", "é😀", "x" * 300, ".")
 
 

@@ -345,6 +345,34 @@ static void intents_take_sentences_from_either_list(void **state)
     read_result_release(&r);
 }
 
+static void what_asks_for_other_texts_than_those_drawn_is_named(void **state)
+{
+    static const char *const where[] = { "config.language", "config.presentation.agentStyle", "config.sentenceLength",
+                                         "config.userProfileModel" };
+    struct read_result r;
+    size_t i;
+
+    (void)state;
+    read_quoted("{'config':{'language':'french','presentation':{'agentStyle':'formal','languageComplexity':'original'},"
+                "'agentLanguage':'none','agentStyle':'original','sentenceLength':'concise',"
+                "'userProfileModel':{'age':8}}}",
+                NULL, &r);
+    assert_int_equal(r.rc, 0);
+    assert_int_equal(r.findings.errors, 0);
+    assert_int_equal(r.findings.len, ARRAY_LEN(where));
+    for (i = 0; i < ARRAY_LEN(where); i++)
+        assert_string_equal(r.findings.items[i].where, where[i]);
+    assert_non_null(strstr(r.findings.items[1].message, "\"formal\""));
+    assert_string_equal(r.model.settings.texts_stay, "language, agentStyle, sentenceLength, userProfileModel");
+    read_result_release(&r);
+    read_quoted("{'config':{'agentLanguage':'','agentStyle':null,'languageComplexity':'original','sentenceLength':7,"
+                "'userProfileModel':'kids','userProfileName':'kids'}}",
+                NULL, &r);
+    assert_int_equal(r.findings.len, 0);
+    assert_null(r.model.settings.texts_stay);
+    read_result_release(&r);
+}
+
 static void settings_are_flattened(void **state)
 {
     struct read_result r;
@@ -594,6 +622,7 @@ int main(void)
         cmocka_unit_test(rag_stores_are_read_by_rule),
         cmocka_unit_test(workspaces_tools_skills_are_read_by_rule),
         cmocka_unit_test(intents_take_sentences_from_either_list),
+        cmocka_unit_test(what_asks_for_other_texts_than_those_drawn_is_named),
         cmocka_unit_test(settings_are_flattened),
         cmocka_unit_test(default_llm_is_the_named_one_or_the_first),
         cmocka_unit_test(custom_code_counts_wherever_it_is_drawn),

@@ -121,6 +121,23 @@ static void downloads_have_a_readme_and_folders_for_documents(void **state)
     bundle_release(&b);
 }
 
+static void a_readme_says_which_settings_left_the_texts_alone(void **state)
+{
+    char keys[] = "language, agentStyle";
+    struct model m = rich();
+    struct bundle b = { 0 };
+    struct err err = { 0 };
+
+    (void)state;
+    assert_int_equal(generate_bundle(&m, &download, &b, &err), 0);
+    assert_null(strstr(bundle_find(&b, "readme.txt")->content, "as drawn"));
+    bundle_release(&b);
+    m.settings.texts_stay = keys;
+    assert_int_equal(generate_bundle(&m, &download, &b, &err), 0);
+    assert_non_null(strstr(bundle_find(&b, "readme.txt")->content, "\nlanguage, agentStyle\n"));
+    bundle_release(&b);
+}
+
 static void a_verdict_needs_the_config_of_the_diagram_only(void **state)
 {
     struct generate_options o = session;
@@ -302,6 +319,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_come_in_order_and_below_their_root),
         cmocka_unit_test(downloads_have_a_readme_and_folders_for_documents),
+        cmocka_unit_test(a_readme_says_which_settings_left_the_texts_alone),
         cmocka_unit_test(a_verdict_needs_the_config_of_the_diagram_only),
         cmocka_unit_test(a_session_needs_a_config_that_can_be_written_into),
         cmocka_unit_test(a_program_never_hides_a_module),
