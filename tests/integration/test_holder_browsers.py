@@ -143,8 +143,8 @@ def test_an_agent_that_does_not_read_holds_the_browser_up(holder):
 
 def test_output_is_drained_while_nobody_is_attached(holder, control):
     holder.run(server(setup="threading.Thread(target=lambda: [print('z' * 1000) for _ in range(20000)] and print('all'), daemon=True).start()"))
-    control.phase(wire.IS_READY)
-    wait_until(lambda: control.phase(wire.IS_READY)[1] > 20000, 20, "it is drained")
+    while control.phase(wire.IS_READY)[1] <= 20000:  # it may be drained before the agent is ready
+        pass
     assert memory_mb(holder.pid) < 40
 
 
