@@ -39,6 +39,14 @@ def test_texts_are_texts(talking):
     assert box.locator("script, b").count() == 0
 
 
+def test_a_gui_fits_into_a_narrow_conversation(talking):
+    page, _ = talking
+    page.set_viewport_size({"width": 1100, "height": 700})
+    box = show(talking, screen({"type": "Form", "name": "order", "inputFields": [field("name"), field("days", "Number")]}))
+    chat, gui = page.get_by_test_id("chat").bounding_box(), box.bounding_box()
+    assert gui["width"] > 200 and gui["x"] + gui["width"] < chat["x"] + chat["width"], (gui, chat)
+
+
 def test_a_form_sends_what_was_typed(talking):
     page, session = talking
     box = show(talking, screen({"type": "Form", "name": "order", "component_id": "f1", "submit_label": "Rent", "inputFields": [
