@@ -9,7 +9,7 @@ import time
 import pytest
 
 from tests.support import wire
-from tests.support.holder import frames_i, memory_mb, numbered, ready, server
+from tests.support.holder import at_rest, frames_i, memory_mb, numbered, ready, server
 from tests.support.stack import wait_until
 from tests.support.wire import Browser, Closed, Frames, lines
 
@@ -110,7 +110,7 @@ def test_a_slow_browser_holds_the_agent_up_and_loses_nothing(holder):
     with holder.attach() as browser:
         browser.find(lambda f: "starting at" in f.get("line", ""))
         browser.say("go")
-        time.sleep(2)
+        wait_until(lambda: at_rest(*holder.processes()), 30, "the agent is held up")
         assert memory_mb(holder.pid) < 40  # 40 MB wait in all, most of them inside the agent
         got = browser.find(lambda f: f.get("line") == "p1999", timeout=60)
         got += [] if 1999 in frames_i(got) else browser.find(lambda f: f.get("i") == 1999)

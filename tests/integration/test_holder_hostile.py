@@ -1,6 +1,5 @@
 """A holder by itself: peers and agents that do what nobody expects."""
 import contextlib
-import pathlib
 import select
 import struct
 import time
@@ -8,7 +7,8 @@ import time
 import pytest
 
 from tests.support import wire
-from tests.support.holder import frames_i, memory_mb, ready, server
+from tests.support.holder import at_rest, frames_i, memory_mb, ready, server
+from tests.support.stack import wait_until
 from tests.support.wire import Closed, lines
 
 
@@ -94,19 +94,6 @@ def serves(holder):
         asked.until(106)
 
 
-def ticks(pid):
-    """Processor time so far, in hundredths of a second."""
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return int(fields[11]) + int(fields[12])
-
-
-def at_rest(pid):
-    """Whether it computes less than a fifth of the time: a loop that spins takes all that it gets."""
-    before, began = ticks(pid), time.monotonic()
-    time.sleep(0.5)
-    return ticks(pid) - before < (time.monotonic() - began) * 20
-
-
 def test_an_agent_that_opens_and_closes_all_the_time_is_met_ever_more_slowly(holder, control):
     began = time.monotonic()
     holder.run(raw("n = 0\nwhile True:\n    accept().close()\n    n += 1\n    print('connection', n, flush=True)\n"))
@@ -158,7 +145,7 @@ def test_lines_without_a_byte_cost_no_more_than_others(holder, control):
     with holder.attach() as browser:
         browser.find(lambda f: "starting at" in f.get("line", ""))
         browser.say("go")
-        time.sleep(1)  # it is held up, as nobody reads
+        wait_until(lambda: at_rest(*holder.processes()), 30, "it is held up, as nobody reads")
         assert memory_mb(holder.pid) < 50
         frames = browser.find(lambda f: f == {"done": 1})
         while sum(f.get("line") == "" for f in frames) < 6 * 65536:
@@ -176,7 +163,7 @@ def test_a_program_that_says_all_the_time_that_it_listens_is_not_believed(holder
 @pytest.mark.parametrize("how, exit_", [
     ("os._exit(4)", ("exited", 4)),
     ("os.kill(os.getpid(), signal.SIGKILL)", ("signaled", 9)),
-    ("sys.exit('bye')", None),  # only the thread of that connection: the session goes on
+    ("ws.send('{\"bye\": 1}'); sys.exit('bye')", None),  # only the thread of that connection: the session goes on
 ])
 def test_who_keeps_the_pipe_open_does_not_keep_the_session(holder, control, how, exit_):
     """Grandchildren in sessions of their own with all descriptors: they are ended, and the end is told."""
@@ -185,7 +172,7 @@ def test_who_keeps_the_pipe_open_does_not_keep_the_session(holder, control, how,
     with ready(holder, control, server(setup=fork, each=how)) as browser:
         browser.say("go")
         if exit_ is None:
-            time.sleep(0.5)
+            browser.find(lambda f: f == {"bye": 1})
             serves(holder)
             control.end()
             exit_ = ("stopped", 0)

@@ -14,7 +14,7 @@ from websockets.frames import Frame, Opcode
 
 from tests.support import supervisor_rig as rig_module
 from tests.support.supervisor_rig import (HELLO, Rig, close_code, greet, raw_browser, read_raw_frame, refused, rss_mib, send_message, text,
-                                          u8, wait_until)
+                                          u8, wait_still, wait_until)
 
 MIB = 1 << 20
 
@@ -546,10 +546,7 @@ def test_a_browser_that_does_not_read_holds_its_agent_back_and_loses_nothing(rig
     thread = threading.Thread(target=talk, daemon=True)
     thread.start()
     wait_until(lambda: len(said) > 2, what="something was said")
-    stuck = -1
-    while stuck != len(said):  # until nothing moves any more
-        stuck = len(said)
-        time.sleep(0.3)
+    stuck = wait_still(lambda: len(said))
     assert stuck < 60  # the kernel's buffers and ours, not 26 MB
     assert rss_mib(rig) - before < 8
     other, other_holder = rig.ready("ip:192.0.2.1")
@@ -582,10 +579,8 @@ def test_a_holder_that_does_not_read_holds_its_browser_back_and_loses_nothing(ri
 
     thread = threading.Thread(target=talk, daemon=True)
     thread.start()
-    stuck = -1
-    while stuck != len(sent):  # until nothing moves any more
-        stuck = len(sent)
-        time.sleep(0.3)
+    wait_until(lambda: len(sent) > 2, what="something was sent")
+    stuck = wait_still(lambda: len(sent))
     assert stuck < 60
     assert rss_mib(rig) - before < 8
     holder.say("the other way is open")
@@ -602,8 +597,10 @@ def test_a_stuck_browser_is_pushed_out_by_the_next(rig):
     session, holder = rig.ready()
     raw = raw_browser(rig, session)
     wait_until(lambda: holder.attached)
-    threading.Thread(target=lambda: [holder.say("q" * 65536) for _ in range(100)], daemon=True).start()
-    time.sleep(0.3)
+    said = []
+    threading.Thread(target=lambda: [said.append(holder.say("q" * 65536)) for _ in range(100)], daemon=True).start()
+    wait_until(lambda: len(said) > 2)
+    assert wait_still(lambda: len(said)) < 100, "it is stuck"
     with rig.socket(session) as ws:
         greet(ws, received=0)
         for _ in range(100):

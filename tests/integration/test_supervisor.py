@@ -12,8 +12,8 @@ import uuid
 import pytest
 
 from tests.support import supervisor_rig as rig_module
-from tests.support.supervisor_rig import (HELLO, Failed, Rig, close_code, greet, raw_browser, refused, rss_mib, send_message, text, u8,
-                                          u32, wait_until)
+from tests.support.supervisor_rig import (HELLO, Failed, Rig, close_code, greet, raw_browser, refused, send_message, text, u8,
+                                          u32, wait_still, wait_until)
 
 ME = "ip:127.0.0.1"
 
@@ -121,7 +121,7 @@ def test_a_worker_that_dies_while_it_waits_leaves_no_session(rig):
         slot = wait_until(lambda: next((s for s, i in rig.launcher.starts if i == session), None) is not None and
                           [s for s, i in rig.launcher.starts if i == session])[0]
     rig.launcher.keeps_starting = False
-    time.sleep(0.05)  # lets the supervisor read the end of that connection before the start
+    rig.health()  # a turn of its loop, in which it reads the end of that connection: before the start
     rig.launcher._start(slot, session)
     wait_until(lambda: rig.is_gone(session), what="the orphan is gone")
     assert slot in rig.launcher.stops
@@ -609,9 +609,10 @@ def test_a_stop_does_not_wait_for_a_browser_that_is_stuck():
         session, holder = rig.ready()
         raw = raw_browser(rig, session)
         wait_until(lambda: holder.attached)
-        threading.Thread(target=lambda: [holder.say("x" * 100_000) for _ in range(100)], daemon=True).start()
-        wait_until(lambda: len(holder.frames) > 2)
-        time.sleep(0.2)
+        said = []
+        threading.Thread(target=lambda: [said.append(holder.say("x" * 100_000)) for _ in range(100)], daemon=True).start()
+        wait_until(lambda: len(said) > 2)
+        assert wait_still(lambda: len(said)) < 100, "it is stuck"
         started = time.monotonic()
         rig.process.send_signal(signal.SIGTERM)
         assert rig.process.wait(10) == 0

@@ -1,13 +1,16 @@
 """One FastCGI worker by itself, spoken to directly: how it begins, ends and is interrupted."""
 import contextlib
+import fcntl
 import os
 import pathlib
 import re
 import resource
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
+import termios
 import time
 
 import pytest
@@ -43,6 +46,10 @@ class Worker:
                 found += os.readlink(f"{folder}/{name}").startswith("socket:")
         return found - 1  # the one it listens on
 
+    def has_pending(self, number):
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return bool(int(re.search(r"^ShdPnd:\s*(\w+)", status, re.M)[1], 16) >> (number - 1) & 1)
+
     def log_text(self):
         return (self.dir / "log").read_text()
 
@@ -53,6 +60,11 @@ class Worker:
         for name in os.listdir(self.dir):
             (self.dir / name).unlink()
         self.dir.rmdir()
+
+
+def unread(sock):
+    """Bytes, and the kernel's own for them, that the peer has not read yet."""
+    return struct.unpack("i", fcntl.ioctl(sock, termios.TIOCOUTQ, bytes(4)))[0]
 
 
 @pytest.fixture
@@ -72,9 +84,9 @@ def test_the_request_at_hand_is_finished_first(worker):
     body = BODY[:-1] + b" " * 300000 + b"}"
     request = Request(worker.path, "POST", JUDGE, body)
     request.send(0, 100000)
-    time.sleep(0.1)  # the worker is inside the body, most likely; either way the answer has to come
+    wait_until(lambda: unread(request.socket) == 0, 5, "the worker is inside the body")
     worker.process.terminate()
-    time.sleep(0.1)
+    wait_until(lambda: not worker.has_pending(signal.SIGTERM), 5, "the worker knows that it has to end")
     status, _headers, answer, ended = request.finish(100000)
     assert (status, ended) == (200, True) and b'"isValid":false' in answer
     assert worker.process.wait(5) == 0

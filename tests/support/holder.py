@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import pathlib
+import time
 
 from tests.support import wire
 from tests.support.uids import Users
@@ -50,6 +51,19 @@ def ready(holder, control, files):
     browser = holder.attach()
     control.phase(wire.IS_READY)
     return browser
+
+
+def ticks(pid):
+    """Processor time so far, in hundredths of a second."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def at_rest(*pids):
+    """Whether they compute less than a fifth of the time: a loop that spins takes all that it gets."""
+    before, began = sum(map(ticks, pids)), time.monotonic()
+    time.sleep(0.5)  # what is measured
+    return sum(map(ticks, pids)) - before < (time.monotonic() - began) * 20
 
 
 def memory_mb(pid):

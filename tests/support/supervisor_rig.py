@@ -54,6 +54,16 @@ def wait_until(condition, seconds=10, what="the condition"):
     return value
 
 
+def wait_still(count, seconds=0.3):
+    """The number that count() has come to: it did not change any more for so long."""
+    last, since = count(), time.monotonic()
+    while time.monotonic() - since < seconds:
+        if (now := count()) != last:
+            last, since = now, time.monotonic()
+        time.sleep(0.01)
+    return last
+
+
 # ---- wire.h and frame.h ----
 
 
