@@ -156,11 +156,13 @@ void handle_github_login(struct worker *w, struct request *rq, struct reply *rp)
         (get_cookie(w->config, rq, browser) < 0 && signin_secret_new(browser, &err) < 0) ||
         supervisor_signin_begin(w->supervisor_socket, state, browser, actor, &err) < 0) {
         reply_err(rp, &err);
-        return;
+    } else {
+        github_authorize_url(w->config, state, &location);
+        set_cookie(w->config, rq, rp, browser);
+        redirect(rp, 307, &location);
     }
-    github_authorize_url(w->config, state, &location);
-    set_cookie(w->config, rq, rp, browser);
-    redirect(rp, 307, &location);
+    mem_wipe(state, sizeof(state));
+    mem_wipe(browser, sizeof(browser));
 }
 
 /* The state is used up and the talk with GitHub may begin. */
@@ -212,6 +214,7 @@ static void come_back(struct worker *w, const struct request *rq, struct reply *
     } else {
         sign_in(w, rp, state, code);
     }
+    mem_wipe(browser, sizeof(browser));
 }
 
 void handle_github_callback(struct worker *w, struct request *rq, struct reply *rp)

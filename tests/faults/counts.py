@@ -6,6 +6,7 @@ import os
 import pathlib
 
 from tests.faults.places import command, sessions, tree
+from tests.support.cgroups import groups_of
 from tests.support.stack import BUILD, processes_of_uids
 
 SANITIZED = "asan" in str(BUILD)  # keeps freed memory for a while
@@ -39,13 +40,6 @@ def ticks(pid):
     return int(fields[11]) + int(fields[12])
 
 
-def control_groups(stack):
-    found = []
-    for root in pathlib.Path("/sys/fs/cgroup").glob(f"**/agentsim/{stack.uid_base}"):
-        found += [str(p) for p in root.rglob("*") if p.is_dir()]
-    return sorted(found)
-
-
 def mounts(stack, pid):
     """Those below the stack's directory: the machine has others that come and go."""
     with contextlib.suppress(OSError):
@@ -72,7 +66,7 @@ def everything(stack):
     found = {
         "processes": sorted(processes.values()),
         "descriptors": {f"{name} {pid}": descriptors(pid) for pid, name in processes.items()},
-        "groups": control_groups(stack),
+        "groups": sorted(groups_of(stack.uid_base)),
         "mounts": {f"{name} {pid}": mounts(stack, pid) for pid, name in processes.items()},
         "namespaces": namespaces(processes),
         "runtime": files(stack.runtime_dir),

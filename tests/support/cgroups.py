@@ -21,9 +21,19 @@ def trees():
     return found
 
 
+def below(top):
+    """Every directory below top and itself. Groups of others come and go meanwhile, which pathlib's glob takes for an error."""
+    return (pathlib.Path(folder) for folder, _, _ in os.walk(top))
+
+
+def services(uid_base, tree):
+    """Where a service with these session users has its groups in a tree."""
+    return (path for path in below(tree) if path.parts[-2:] == ("agentsim", str(uid_base)))
+
+
 def groups_of(uid_base):
     """Every group that a service with these session users has, its own directory included."""
-    return [str(path) for _, _, tree in trees() for path in tree.glob(f"**/agentsim/{uid_base}/**") if path.is_dir()]
+    return [str(path) for _, _, tree in trees() for service in services(uid_base, tree) for path in below(service)]
 
 
 class Group:
@@ -33,8 +43,8 @@ class Group:
         self.controller = controller
         for self.version, controllers, tree in trees():
             if controller in controllers:
-                found = next(tree.glob(f"**/agentsim/{uid_base}/{slot}"), None)
-                if found:
+                found = next((path / str(slot) for path in services(uid_base, tree)), None)
+                if found and found.is_dir():
                     self.dir = found if self.version == 1 else found / "agent"
                     return
         raise AssertionError(f"slot {slot} has no group for {controller}")
