@@ -90,7 +90,7 @@ static void cleaned(struct place *p)
     else
         tell(p, LAUNCH_CLEAN, 0);
     p->slot.id = (struct id){ { 0 } };
-    p->slot.failed = false;
+    p->slot.failed = p->slot.swept = false;
     if (p->launcher->ending && places_all_free(p->launcher))
         ev_break(p->launcher->loop, EVBREAK_ALL);
 }
@@ -103,7 +103,9 @@ static void on_cleaner(struct ev_loop *loop, ev_child *w, int events)
     (void)events;
     ev_child_stop(loop, w);
     p->slot.cleaner = 0;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && p->slot.holder)
+        p->slot.swept = true; /* on_holder() goes on */
+    else if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         cleaned(p);
     else
         quarantine(p, WIFEXITED(status) ? WEXITSTATUS(status) : CLEAN_FILES);
@@ -127,6 +129,8 @@ static void begin_cleaning(struct place *p)
     close_report(p);
     ev_timer_stop(l->loop, &p->retry);
     to_state(p, SLOT_STOPPING);
+    if (p->slot.holder) /* before it has the slot's user nobody else would find it */
+        (void)kill(p->slot.holder, SIGKILL);
     p->slot.cleaner = clean_start(&job, &err);
     if (p->slot.cleaner < 0) {
         log_error("slot %u: %s", p->slot.number, err.msg);
@@ -197,6 +201,8 @@ static void on_holder(struct ev_loop *loop, ev_child *w, int events)
     p->slot.holder = 0;
     if (p->slot.state == SLOT_STARTING)
         check_report(p); /* says what went wrong, or that it ran at least */
+    if (p->slot.swept)
+        cleaned(p);
     if (p->slot.state != SLOT_BUSY)
         return;
     log_debug("slot %u: the holder ended, status 0x%x", p->slot.number, (unsigned)w->rstatus);

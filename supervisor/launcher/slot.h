@@ -28,6 +28,7 @@ struct slot {
     pid_t cleaner; /* 0: none */
     int life_fd;   /* our end of the holder's pipe: it ends when we do; -1 none */
     int report_fd; /* start report of the child; -1 none */
+    bool swept;    /* clean, but the holder's end is not known yet: the next one cannot be waited for before */
     bool failed;   /* the start failed: the supervisor gets LAUNCH_FAILED once it is clean */
     int errnum;    /* why */
 };

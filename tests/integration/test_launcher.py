@@ -17,7 +17,7 @@ from tests.support import wire
 from tests.support.cgroups import trees
 from tests.support.stack import processes_of_uids, wait_until
 from tests.support.uids import Users
-from tests.support.wire import Slots
+from tests.support.wire import CLEAN, START, STARTED, STOP, Slots
 
 USERS = Users(64)  # held as long as the tests run
 UID = USERS.first
@@ -78,6 +78,24 @@ def test_the_end_of_a_holder_is_told(slots):
     status, session = slots.until(wire.EXITED, 0)
     assert os.WTERMSIG(status) == signal.SIGKILL and session == holder.session
     slots.stop(0)
+
+
+def test_slots_that_are_stopped_while_they_start_are_cleaned_and_given_again(slots):
+    for _ in range(100):
+        for slot in range(3):
+            slots.send(START, slot, uuid.uuid4())
+            slots.send(STOP, slot)
+        clean = set()
+        while len(clean) < 3:
+            op, slot, *_ = slots.recv()
+            assert op in (CLEAN, STARTED)
+            clean |= {slot} if op == CLEAN else set()
+    for slot in range(3):
+        holder = slots.start(slot)
+        os.kill(holder.pid, signal.SIGKILL)
+        assert slots.until(wire.EXITED, slot)[0] == signal.SIGKILL
+        slots.stop(slot)
+    assert slots.left_over() == []
 
 
 def test_a_holder_that_cannot_be_started_leaves_a_clean_slot():
