@@ -144,6 +144,15 @@ static int read_scalar(struct reader *r, const yaml_event_t *e, struct ytree *re
 static int read_node(struct reader *r, yaml_event_t *e, unsigned depth, struct ytree *ret);
 static int settle_mapping(struct reader *r, struct ytree *mapping, unsigned depth, size_t line);
 
+static int check_item(struct reader *r, const struct ytree *item, bool key, size_t line)
+{
+    if (key && item->kind != YTREE_SCALAR)
+        return fail_at(r, line, "a key has to be a text or a number");
+    if (item->kind == YTREE_SCALAR && item->plain && !ytree_plain_is_sound(item->text, key))
+        return fail_at(r, line, "what looks like a date or a number is none, or means something else; quote it");
+    return 0;
+}
+
 /* Reads items up to the end event of the collection. */
 static int read_items(struct reader *r, yaml_event_type_t end, unsigned depth, struct ytree *ret)
 {
@@ -160,8 +169,8 @@ static int read_items(struct reader *r, yaml_event_type_t end, unsigned depth, s
         }
         item = ytree_grow(ret);
         result = item ? read_node(r, &e, depth + 1, item) : err_nomem(r->err);
-        if (result == 0 && end == YAML_MAPPING_END_EVENT && ret->len % 2 && item->kind != YTREE_SCALAR)
-            result = fail_at(r, e.start_mark.line, "a key has to be a text or a number");
+        if (result == 0)
+            result = check_item(r, item, end == YAML_MAPPING_END_EVENT && ret->len % 2, e.start_mark.line);
         yaml_event_delete(&e);
         if (result < 0)
             return -1;

@@ -33,7 +33,11 @@ void ytree_release(struct ytree *t);
 int ytree_write(const struct ytree *t, char **ret, struct err *err);
 
 bool ytree_equal(const struct ytree *a, const struct ytree *b);
-bool ytree_is_null(const struct ytree *t);                             /* a plain scalar that reads as nothing */
+bool ytree_is_null(const struct ytree *t); /* a plain scalar that reads as nothing */
+
+/* yaml_plain.c. Whether PyYAML can make a value of what is written without quotes: not of 2020-02-30, 0x_, or =, which
+ * only a key may be. */
+bool ytree_plain_is_sound(const char *text, bool key);
 struct ytree *ytree_get(const struct ytree *mapping, const char *key); /* borrowed; NULL: absent or no mapping */
 
 /* Value below key, added when absent (an empty mapping). Borrowed until the mapping changes; NULL

@@ -2,7 +2,8 @@
 
 What the reference is known to do wrong while it runs is mended from outside (agent_talk.py --mended), so that what comes
 after can be compared; what its programs cannot do at all is what reference_faults.py and the fixtures list.
-AGENTSIM_SOAK=1 takes ten times as many diagrams, and leaves them their stores of documents."""
+In make test every fourth fixture is talked to, and some random diagrams; AGENTSIM_SOAK=1 takes all fixtures, ten times as many
+diagrams, and leaves them their stores of documents."""
 
 from __future__ import annotations
 

@@ -97,6 +97,8 @@ static void what_is_not_a_plain_document_is_refused_with_its_line(void **state)
         { "a: \x01\n", "line 1" },
         { "a: \xff\n", "line 1" },
         { "\ta: 1\n", "line 1" },
+        { "a: 1\nb: 2020-02-30\n", "line 2: what looks like a date" },
+        { "a: [0, =]\n", "quote it" },
     };
     size_t i;
 
@@ -107,6 +109,61 @@ static void what_is_not_a_plain_document_is_refused_with_its_line(void **state)
         if (!strstr(out, rows[i].says) || strncmp(out, "config.yaml, line ", 18) != 0)
             fail_msg("row %zu: %s", i, out);
     }
+}
+
+static void what_looks_like_a_date_or_a_number_has_to_be_one(void **state)
+{
+    static const char *const sound[] = { "2020-02-29",
+                                         "2000-02-29",
+                                         "2020-2-30",
+                                         "2020-02-30x",
+                                         "2020-01-01 24:00",
+                                         "2020-1-1 1:00:00",
+                                         "2020-01-01T23:59:59.5 +23:59",
+                                         "2020-01-01\t1:00:00Z",
+                                         "0b1_",
+                                         "0x",
+                                         "0b",
+                                         "0_",
+                                         "1_000",
+                                         "1:59",
+                                         "1:99",
+                                         "1:2:3.5",
+                                         "x",
+                                         "",
+                                         "2020-13" };
+    static const char *const broken[] = { "2020-02-30",
+                                          "2021-02-29",
+                                          "1900-02-29",
+                                          "0000-01-01",
+                                          "2020-13-01",
+                                          "2020-00-01",
+                                          "2020-1-0 1:00:00",
+                                          "2020-01-01 24:00:00",
+                                          "2020-01-01t1:60:00",
+                                          "2020-01-01 1:00:60",
+                                          "2020-01-01 1:00:00 +24:00",
+                                          "2020-01-01 1:00:00.-99",
+                                          "0b_",
+                                          "-0x__" };
+    char digits[4302];
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < ARRAY_LEN(sound); i++)
+        if (!ytree_plain_is_sound(sound[i], false))
+            fail_msg("%s is refused", sound[i]);
+    for (i = 0; i < ARRAY_LEN(broken); i++)
+        if (ytree_plain_is_sound(broken[i], true))
+            fail_msg("%s is taken", broken[i]);
+    assert_false(ytree_plain_is_sound("=", false) || ytree_plain_is_sound("<<", false));
+    assert_true(ytree_plain_is_sound("=", true) && ytree_plain_is_sound("<<", true));
+    memset(digits, '1', sizeof(digits));
+    digits[4300] = '\0';
+    assert_true(ytree_plain_is_sound(digits, false));
+    digits[4300] = '1';
+    digits[4301] = '\0';
+    assert_false(ytree_plain_is_sound(digits, false));
 }
 
 static char *repeat(const char *part, size_t times)
@@ -212,6 +269,7 @@ int main(void)
         cmocka_unit_test(documents_keep_their_values_and_order),
         cmocka_unit_test(repeated_keys_aliases_and_merges_resolve),
         cmocka_unit_test(what_is_not_a_plain_document_is_refused_with_its_line),
+        cmocka_unit_test(what_looks_like_a_date_or_a_number_has_to_be_one),
         cmocka_unit_test(hostile_documents_are_refused_in_little_time),
         cmocka_unit_test(too_long_a_text_is_refused_unread),
         cmocka_unit_test(nodes_are_found_added_and_replaced),
