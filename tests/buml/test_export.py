@@ -130,4 +130,4 @@ def test_what_is_refused_writes_nothing(tmp_path):
 def test_a_file_is_written(tmp_path):
     run = harness.agentsim("export", "-o", tmp_path / "x.py", "-", request=drawn())
     assert run.status == harness.OK and (tmp_path / "x.py").read_text() == exported(drawn())
-    assert harness.agentsim("export", "-", request=drawn()).status == 2
+    assert harness.agentsim("export", "-", request=drawn()).out == exported(drawn()), "and to standard output where none is named"
