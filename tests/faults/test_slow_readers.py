@@ -10,15 +10,12 @@ import pytest
 
 from tests.faults.scale import Progress, pick
 from tests.support.draw import Diagram, code
-from tests.support.slow import MIB, SlowBrowser, Watch, agent, flood, in_thread
+from tests.support.slow import LARGE, MIB, REPLAY, SMALL, SlowBrowser, Watch, agent, flood, in_thread
 from tests.support.stack import wait_until
 
-REPLAY = 1 << 20
 SETTINGS = {"AGENT_SIMULATOR_MAX_SESSIONS": "2", "AGENT_SIMULATOR_REPLAY_BYTES": str(REPLAY), "AGENT_SIMULATOR_DETACH_SECONDS": "120",
             "AGENT_SIMULATOR_SESSION_LIFETIME_SECONDS": "7200"}
 GIVEN_UP = 600  # seconds after which a browser that takes nothing is let go
-SMALL = {"holder": 2 * REPLAY / MIB + 8, "supervisor": 8, "nginx": 8, "agent": 48}
-LARGE = {"holder": 2 * REPLAY / MIB + 6 * 16 + 8, "supervisor": 3 * 17 + 8, "nginx": 8}
 
 
 @pytest.fixture

@@ -6,19 +6,13 @@ import time
 import pytest
 
 from tests.support.draw import Diagram, code
-from tests.support.slow import MARK, MIB, SANITIZED, SlowBrowser, Watch, agent, flood, in_thread
+from tests.support.slow import LARGE, MARK, MIB, REPLAY, SANITIZED, SMALL, SlowBrowser, Watch, agent, flood, in_thread
 from tests.support.stack import wait_until
 
-REPLAY = 1 << 20
 # What an agent says before its browser is there may be dropped: none begins in no time.
 SETTINGS = {"AGENT_SIMULATOR_WARM_POOL": "0", "AGENT_SIMULATOR_MAX_SESSIONS": "2", "AGENT_SIMULATOR_REPLAY_BYTES": str(REPLAY),
             "AGENT_SIMULATOR_DETACH_SECONDS": "60"}
-
-# MiB beyond the start. A holder has journal and transcript, and for a message of 16 MiB its copies on the way in and out, of
-# which two stay; the supervisor one message each way of a conversation; an agent what it wants to say.
-SMALL = {"holder": 2 * REPLAY / MIB + 8, "supervisor": 8, "nginx": 8, "agent": 48}
 WINDOW = 65536  # of a browser that reads
-LARGE = {"holder": 2 * REPLAY / MIB + 6 * 16 + 8, "supervisor": 3 * 17 + 8, "nginx": 8}
 
 
 @pytest.fixture

@@ -13,28 +13,13 @@ import uuid
 import pytest
 
 from tests.bench import diagrams
+from tests.support.holder import UID
 from tests.support.stack import Stack, processes_of_uids, wait_until
 from tests.support.wire import (CLAIM, CONTROL, FAILED, HOLD_FAILED, HOLD_START, HOLD_STARTED, NAME, START, STARTED, STARTING, WARM,
                                 WARM_UP, Closed, Control, Failed, Frames, Slots, lines, string)
 
 RUNTIME = {k: v for k, v in os.environ.items() if k == "AGENT_SIMULATOR_PYTHON"}
-UID = 56000 + os.getpid() % 100 * 40
-
-
-@pytest.fixture(scope="module")
-def slots():
-    with Slots(UID, AGENT_SIMULATOR_MAX_SESSIONS="3", AGENT_SIMULATOR_DETACH_SECONDS="3",
-               AGENT_SIMULATOR_READY_SECONDS="40", AGENT_SIMULATOR_RLIMIT_CPU_SEC="2",
-               **RUNTIME) as running:
-        yield running
-
-
-@pytest.fixture
-def holder(slots):
-    running = slots.start(0)
-    yield running
-    slots.stop(0, timeout=30)
-    assert running.processes() == [] and not running.dir.exists()
+SETTINGS = {"AGENT_SIMULATOR_MAX_SESSIONS": "3", "AGENT_SIMULATOR_READY_SECONDS": "40", "AGENT_SIMULATOR_RLIMIT_CPU_SEC": "2", **RUNTIME}
 
 
 @pytest.fixture

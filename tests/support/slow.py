@@ -19,6 +19,12 @@ from tests.support.stack import BUILD, TOKEN, children_of, processes_of_uids
 
 SANITIZED = "asan" in str(BUILD)  # freed memory is kept there
 MIB = 1 << 20
+REPLAY = 1 << 20  # AGENT_SIMULATOR_REPLAY_BYTES of the tests
+
+# MiB beyond the start. A holder has journal and transcript, and for a message of 16 MiB its copies on the way in and out, of
+# which two stay; the supervisor one message each way of a conversation; an agent what it wants to say.
+SMALL = {"holder": 2 * REPLAY / MIB + 8, "supervisor": 8, "nginx": 8, "agent": 48}
+LARGE = {"holder": 2 * REPLAY / MIB + 6 * 16 + 8, "supervisor": 3 * 17 + 8, "nginx": 8}
 
 # A program that listens like an agent: what it says and does is up to the test.
 AGENT = """
