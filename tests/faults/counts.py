@@ -60,9 +60,9 @@ def files(folder, but=("nginx-access.log", "before")):
 
 
 def everything(stack):
-    """But parsers, which a worker has when it needs one, and for a minute more."""
+    """But parsers, which a worker has when it needs one, and for a minute more. The request comes last: the next look
+    at descriptors finds its connections closed."""
     processes = {pid: name for pid, name in ours(stack).items() if "pyparse" not in name}
-    health = stack.internal("GET", "/health").json()
     found = {
         "processes": sorted(processes.values()),
         "descriptors": {f"{name} {pid}": descriptors(pid) for pid, name in processes.items()},
@@ -72,10 +72,10 @@ def everything(stack):
         "runtime": files(stack.runtime_dir),
         "state": files(stack.state_dir),
         "sessions": len(sessions(stack)),
-        "capacity": health.get("capacity"),
-        "quarantined": health.get("quarantined"),
         "of session users": processes_of_uids(stack.uid_base, stack.uid_base + stack.max_sessions),
     }
+    health = stack.internal("GET", "/health").json()
+    found |= {what: health.get(what) for what in ("capacity", "quarantined")}
     return {f"{what} of {which}": value for what, all_ in found.items()
             for which, value in (all_.items() if isinstance(all_, dict) else [("all", all_)])}
 

@@ -9,7 +9,7 @@ import socket
 import uuid
 
 from tests.support import supervisor_rig as rpc
-from tests.support.stack import children_of, processes_of_uids
+from tests.support.stack import children_of, processes_of_uids, wait_until
 
 
 def command(pid):
@@ -67,6 +67,16 @@ def ask(stack, kind, payload=b""):
         rpc.send_message(sock, kind, payload)
         kind, payload = rpc.recv_message(sock, [])
         return kind, rpc.Fields(payload)
+
+
+def launcher_is_free(stack):
+    """Whoever connected to the launcher before has been heard, and the supervisor, whom each of those displaced, is back."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as sock:
+        sock.connect(str(stack.runtime_dir / "launcher.sock"))  # waits when others do, which it would not with a timeout
+        sock.settimeout(60)
+        assert sock.recv(4096), "the launcher tells its slots"  # and has let go of the supervisor
+    stack.sandbox()  # a turn of the supervisor's loop: it has noticed
+    wait_until(lambda: stack.sandbox() == "ok", 60, "the supervisor has its channel again")
 
 
 def sessions(stack):

@@ -18,7 +18,7 @@ import pytest
 
 from tests.faults.counts import SANITIZED, ticks
 from tests.faults.flow import Flow, numbers
-from tests.faults.places import end_all, kill, nginx_workers, of_sessions, one
+from tests.faults.places import end_all, kill, launcher_is_free, nginx_workers, of_sessions, one
 from tests.faults.scale import pick
 from tests.support import supervisor_rig as rpc
 from tests.support.fastcgi import ask as ask_worker
@@ -179,7 +179,7 @@ def test_a_launcher_without_descriptors_refuses_and_recovers(stack):
         assert reply.status in (500, 502, 503) and reply.json()["detail"], reply
         assert one(stack, "agentsim-launcher") == pid
     close(waiting)
-    wait_until(lambda: stack.sandbox() == "ok", 20, "the supervisor has its channel again")
+    launcher_is_free(stack)
     session = wait_until(lambda: (r := stack.post(SESSIONS, numbers())).status == 200 and r.json()["sessionId"], 20, "a session")
     stack.end(session)
 

@@ -14,6 +14,7 @@ from tests.support.bombs import OBEDIENT
 from tests.support.stack import Stack, wait_until
 
 CYCLES = pick(20, 1000)
+LOOKS = 5  # that find the same are rest
 SETTINGS = {"AGENT_SIMULATOR_MAX_SESSIONS": "3", "AGENT_SIMULATOR_MAX_SESSIONS_PER_ACTOR": "3",
             "AGENT_SIMULATOR_DETACH_SECONDS": "1", "AGENT_SIMULATOR_WORKERS": "1",  # a worker starts its parser when it needs one
             "AGENT_SIMULATOR_WARM_POOL": "0"}  # nobody waits ready, so nobody is counted
@@ -82,12 +83,12 @@ def within_bounds(before_kib, after_kib):
 
 
 def settled(stack):
-    """Twice the same, a moment apart: a connection may take its time to close."""
+    """The same several times, a moment apart: a connection may take its time to close."""
     looks = []
 
     def at_rest():
         looks.append(everything(stack))
-        return len(looks) > 1 and looks[-1] == looks[-2]
+        return len(looks) >= LOOKS and all(look == looks[-1] for look in looks[-LOOKS:])
 
     stack.assert_clean(30)
     wait_until(at_rest, 10, "the service is at rest")
@@ -118,14 +119,14 @@ def test_interpreters_that_wait_come_and_go_and_leave_nothing(chance):
     def at_rest(stack):
         """Names of slots and of what runs in them become their number."""
         wait_until(lambda: len(sessions(stack)) == 0 and stack.counter("agentsim_warm") == 2, 90, "two wait")
-        looks = [None]
+        looks = []
 
-        def the_same_twice():
+        def the_same():
             found = everything(stack)
             looks.append({what: len(value) if isinstance(value, list) and "processes" not in what else value for what, value in found.items()})
-            return looks[-1] == looks[-2]
+            return len(looks) >= LOOKS and all(look == looks[-1] for look in looks[-LOOKS:])
 
-        wait_until(the_same_twice, 20, "the service is at rest")
+        wait_until(the_same, 20, "the service is at rest")
         return looks[-1]
 
     with Stack(**{**SETTINGS, "AGENT_SIMULATOR_WARM_POOL": "2"}) as stack:

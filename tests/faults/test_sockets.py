@@ -18,7 +18,7 @@ from websockets.frames import Frame, Opcode
 from tests.bench.sockets import connect_all
 from tests.faults.counts import SANITIZED, descriptors, ours, resident_kib
 from tests.faults.flow import Browser, Flow, numbers
-from tests.faults.places import end_all, nginx_workers, of_sessions, one, sessions
+from tests.faults.places import end_all, launcher_is_free, nginx_workers, of_sessions, one, sessions
 from tests.faults.scale import Progress, pick
 from tests.support.stack import Stack, wait_until
 
@@ -87,6 +87,8 @@ def test_truncated_oversized_and_senseless_messages(stack, flow, chance, name):
                 s.shutdown(socket.SHUT_WR)
                 s.settimeout(0.05)
                 s.recv(4096)
+    if name == "launcher.sock":
+        launcher_is_free(stack)
     wait_until(lambda: stack.get("/health").status == 200, 20, "requests are served")
     # libfcgi ends a worker whose peer announces more than there is memory: nobody but nginx can be that peer.
     kept = {pid: name for pid, name in before.items() if name != "agentsim-fcgi"} if name == "fcgi.sock" else before
@@ -103,6 +105,8 @@ def test_peers_that_say_nothing(stack, flow, name):
     assert stack.get(f"/besser_api/simulation/sessions/{flow.session}/files").status in (200, 503)
     for s in silent:
         s.close()
+    if name == "launcher.sock":
+        launcher_is_free(stack)
 
 
 def test_clients_that_send_a_byte_now_and_then(stack, flow):
