@@ -68,6 +68,10 @@ char *cli_program_path(const char *name);
  * read. */
 int cli_load_config(struct config *ret, const char *file, const char *before);
 
+/* As that, for commands that look after a service whose settings are broken: bad values are told to faults and left
+ * out. */
+int cli_load_rest(struct config *ret, const char *file, const struct config_faults *faults);
+
 /* "agentsim: <message>" on standard error; returns status. */
 int cli_fail(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -59,27 +59,54 @@ static void print_verdict(const struct doctor_result *r, bool json)
         print_result("sandbox", r);
 }
 
-static int run(const struct cli_input *in)
+/* The first ones that fit; all of them are in `agentsim config`, one after the other. */
+static void add_fault(void *arg, const char *sentence)
 {
-    bool json = in->values[JSON];
-    struct doctor_result r;
-    struct config c = { 0 };
-    unsigned i;
-    int status = cli_load_config(&c, in->values[CONFIG_FILE], "the service would refuse to start: ");
+    struct doctor_result *r = arg;
+    size_t used = strlen(r->found);
 
-    if (status != CLI_OK)
-        return status;
-    if (json)
-        printf("{\"checks\":[");
+    r->state = DOCTOR_BAD;
+    if (sizeof(r->found) - used > strlen(sentence) + 2 || !used)
+        (void)snprintf(r->found + used, sizeof(r->found) - used, "%s%s", used ? "; " : "", sentence);
+    (void)snprintf(r->cure, sizeof(r->cure), "correct that: the service would refuse to start");
+}
+
+static void run_checks(const struct config *c, const struct doctor_result *settings, bool json)
+{
+    unsigned i;
+
     for (i = 0; i < doctor_checks_len; i++) {
-        r = (struct doctor_result){ 0 };
-        doctor_checks[i].run(&c, &r);
+        struct doctor_result r = { 0 };
+
+        if (settings->state != DOCTOR_OK && strcmp(doctor_checks[i].name, "settings") == 0)
+            r = *settings;
+        else
+            doctor_checks[i].run(c, &r);
         if (json)
             print_json(doctor_checks[i].name, &r, i == 0);
         else
             print_result(doctor_checks[i].name, &r);
     }
+}
+
+static int run(const struct cli_input *in)
+{
+    bool json = in->values[JSON];
+    struct doctor_result r, settings = { 0 };
+    const struct config_faults faults = { add_fault, &settings };
+    struct config c = { 0 };
+    int status = cli_load_rest(&c, in->values[CONFIG_FILE], &faults);
+
+    if (status != CLI_OK)
+        return status;
+    if (json)
+        printf("{\"checks\":[");
+    run_checks(&c, &settings, json);
     doctor_try_sandbox(&c, &r);
+    if (r.state == DOCTOR_OK && settings.state != DOCTOR_OK) {
+        r.state = DOCTOR_BAD;
+        (void)snprintf(r.found, sizeof(r.found), "works, but the service would refuse to start: the settings are bad");
+    }
     print_verdict(&r, json);
     config_release(&c);
     return r.state == DOCTOR_OK ? CLI_OK : CLI_NO;

@@ -20,6 +20,9 @@ struct doctor_check {
     void (*run)(const struct config *c, struct doctor_result *ret);
 };
 
+/* doctor_disks.c: bytes and files that are free where the service writes. */
+void doctor_check_disks(const struct config *c, struct doctor_result *ret);
+
 extern const struct doctor_check doctor_checks[];
 extern const unsigned doctor_checks_len;
 

@@ -406,7 +406,7 @@ const struct doctor_check doctor_checks[] = {
     { "kernel", check_kernel },         { "limits", check_limits },         { "egress", check_egress },
     { "settings", check_settings },     { "runtime", check_runtime },       { "NLTK data", check_nltk },
     { "programs", check_programs },     { "users", check_users },           { "nginx", check_nginx },
-    { "service", check_service },
+    { "disks", doctor_check_disks },    { "service", check_service },
 };
 const unsigned doctor_checks_len = ARRAY_LEN(doctor_checks);
 

@@ -111,17 +111,18 @@ static int run_drain(const struct cli_input *in)
 {
     long seconds = DEFAULT_PATIENCE_S;
     struct config c = { 0 };
+    bool bad_settings;
     int status;
 
     if (in->values[TIMEOUT] && parse_seconds(in->values[TIMEOUT], &seconds) < 0)
         return cli_fail(CLI_USAGE, "--timeout %s is no number of seconds up to %d", in->values[TIMEOUT],
                         MOST_PATIENCE_S);
-    status = cli_load_config(&c, in->values[CONFIG_FILE], "");
+    status = service_config(&c, in->values[CONFIG_FILE], &bad_settings);
     if (status != CLI_OK)
         return status;
     status = drain(&c, in->values[UNDO] != NULL, seconds);
     config_release(&c);
-    return status;
+    return status == CLI_OK && bad_settings ? CLI_NO : status;
 }
 
 const struct cli_command cli_drain = {

@@ -116,21 +116,33 @@ char *cli_program_path(const char *name)
     return buf_steal(&path, NULL);
 }
 
+/* True where the service's own file is not for this user. */
+static bool must_do_without(const char *file)
+{
+    return !file && geteuid() != 0 && access(CONFIG_DEFAULT_FILE, R_OK) < 0;
+}
+
+static int say_why(const struct err *err, const char *before)
+{
+    int status = err->errnum == ENOMEM ? CLI_FAILED : err->kind == ERR_BAD_REQUEST ? CLI_NO : CLI_USAGE;
+
+    return cli_fail(status, "%s%s", before, err->msg);
+}
+
 int cli_load_config(struct config *ret, const char *file, const char *before)
 {
     struct err err = { 0 };
-    int r;
+    int r = must_do_without(file) ? config_load_env(ret, &err) : config_load(ret, file, &err);
 
-    if (!file && geteuid() != 0 && access(CONFIG_DEFAULT_FILE, R_OK) < 0)
-        r = config_load_env(ret, &err);
-    else
-        r = config_load(ret, file, &err);
-    if (r == 0)
-        return CLI_OK;
-    return cli_fail(err.errnum == ENOMEM          ? CLI_FAILED
-                    : err.kind == ERR_BAD_REQUEST ? CLI_NO
-                                                  : CLI_USAGE,
-                    "%s%s", before, err.msg);
+    return r == 0 ? CLI_OK : say_why(&err, before);
+}
+
+int cli_load_rest(struct config *ret, const char *file, const struct config_faults *faults)
+{
+    struct err err = { 0 };
+    int r = must_do_without(file) ? config_load_env_rest(ret, faults, &err) : config_load_rest(ret, file, faults, &err);
+
+    return r == 0 ? CLI_OK : say_why(&err, "");
 }
 
 void cli_add_plain(struct buf *out, const char *s, size_t len, bool keep_lines)

@@ -33,12 +33,26 @@ int service_ask(const struct config *c, enum rpc_type question, const struct buf
     return 0;
 }
 
+static void tell_fault(void *arg, const char *sentence)
+{
+    *(bool *)arg = true;
+    (void)cli_fail(CLI_NO, "%s", sentence);
+}
+
+int service_config(struct config *ret, const char *file, bool *ret_bad)
+{
+    const struct config_faults faults = { tell_fault, ret_bad };
+
+    *ret_bad = false;
+    return cli_load_rest(ret, file, &faults);
+}
+
 /* Every command here: configuration, one question, one answer. */
-static int ask(const char *config_file, enum rpc_type question, enum rpc_type want, struct buf *answer)
+static int ask(const char *config_file, enum rpc_type question, enum rpc_type want, struct buf *answer, bool *ret_bad)
 {
     struct config c = { 0 };
     struct err err = { 0 };
-    int r = cli_load_config(&c, config_file, "");
+    int r = service_config(&c, config_file, ret_bad);
 
     if (r != CLI_OK)
         return r;
@@ -73,15 +87,15 @@ static const struct cli_option options[] = {
     { 0 },
 };
 
-static void print_status(const struct rpc_status *s, bool json)
+static void print_status(const struct rpc_status *s, bool bad_settings, bool json)
 {
     if (json) {
         printf("{\"sessions\":%u,\"capacity\":%u,\"quarantined\":%u", s->sessions, s->capacity, s->quarantined);
         print_json_text(",\"sandbox\":", s->sandbox, "");
         print_json_text(",\"egress\":", s->egress, "");
         print_json_text(",\"cgroup\":", s->cgroup, "");
-        printf(",\"draining\":%s,\"warm\":%u,\"warmPool\":%u}\n", s->draining ? "true" : "false", s->warm,
-               s->warm_pool);
+        printf(",\"draining\":%s,\"warm\":%u,\"warmPool\":%u,\"settings\":\"%s\"}\n", s->draining ? "true" : "false",
+               s->warm, s->warm_pool, bad_settings ? "bad" : "ok");
         return;
     }
     printf("sessions     %u of %u\n", s->sessions, s->capacity);
@@ -91,6 +105,8 @@ static void print_status(const struct rpc_status *s, bool json)
         printf("quarantined  %u (slots whose processes cannot be killed)\n", s->quarantined);
     if (s->draining)
         printf("draining     no new sessions are taken (agentsim drain --undo)\n");
+    if (bad_settings)
+        printf("settings     bad: the service runs with those of its start, and would not start with these\n");
     print_plain("sandbox      ", s->sandbox, "\n");
     print_plain("egress       ", s->egress, "\n");
     print_plain("cgroup       ", s->cgroup, "\n");
@@ -99,7 +115,8 @@ static void print_status(const struct rpc_status *s, bool json)
 static int run_status(const struct cli_input *in)
 {
     auto_buf struct buf answer = { 0 };
-    int status = ask(in->values[CONFIG_FILE], RPC_HEALTH, RPC_STATUS, &answer);
+    bool bad_settings;
+    int status = ask(in->values[CONFIG_FILE], RPC_HEALTH, RPC_STATUS, &answer, &bad_settings);
     struct rpc_status s;
     struct wire_in w;
 
@@ -108,7 +125,9 @@ static int run_status(const struct cli_input *in)
     wire_start(&w, answer.data, answer.len);
     if (rpc_get_status(&w, &s) < 0)
         return cli_fail(CLI_NO, "the supervisor's answer is malformed");
-    print_status(&s, in->values[JSON]);
+    print_status(&s, bad_settings, in->values[JSON]);
+    if (bad_settings)
+        return CLI_NO;
     return (strcmp(s.sandbox, "ok") == 0 || strcmp(s.sandbox, "off") == 0) && !s.draining ? CLI_OK : CLI_NO;
 }
 
@@ -161,9 +180,12 @@ static int print_sessions(const struct buf *answer, bool json)
 static int run_sessions(const struct cli_input *in)
 {
     auto_buf struct buf answer = { 0 };
-    int status = ask(in->values[CONFIG_FILE], RPC_LIST, RPC_SESSIONS, &answer);
+    bool bad_settings;
+    int status = ask(in->values[CONFIG_FILE], RPC_LIST, RPC_SESSIONS, &answer, &bad_settings);
 
-    return status == CLI_OK ? print_sessions(&answer, in->values[JSON]) : status;
+    if (status == CLI_OK)
+        status = print_sessions(&answer, in->values[JSON]);
+    return status == CLI_OK && bad_settings ? CLI_NO : status;
 }
 
 /* Ends one session in its owner's name; the list knows the owner. */
@@ -213,12 +235,13 @@ static int run_kill(const struct cli_input *in)
     bool all = strcmp(in->args[0], "all") == 0;
     struct config c = { 0 };
     struct err err = { 0 };
+    bool bad_settings;
     struct id id;
     int n;
 
     if (!all && id_parse(in->args[0], &id) < 0)
         return cli_fail(CLI_USAGE, "%s is no session id (see agentsim sessions)", in->args[0]);
-    n = cli_load_config(&c, in->values[CONFIG_FILE], "");
+    n = service_config(&c, in->values[CONFIG_FILE], &bad_settings);
     if (n != CLI_OK)
         return n;
     n = end_listed(&c, all ? NULL : &id, &err);
@@ -227,15 +250,18 @@ static int run_kill(const struct cli_input *in)
         return cli_fail(CLI_NO, "%s", err.msg);
     if (!n && all)
         printf("no session runs\n");
-    return n || all ? CLI_OK : cli_fail(CLI_NO, "there is no session %s", in->args[0]);
+    if (!n && !all)
+        return cli_fail(CLI_NO, "there is no session %s", in->args[0]);
+    return bad_settings ? CLI_NO : CLI_OK;
 }
 
 const struct cli_command cli_status = {
     .name = "status",
     .arguments = "",
     .summary = "Say how the running service is",
-    .details =
-        "\nExit status 0 when sessions can be started, 1 when not, with the reason. For root and the service's user.",
+    .details = "\nExit status 0 when sessions can be started, 1 when not, with the reason, or when the settings are "
+               "bad: the service\n"
+               "goes on with those of its start. For root and the service's user.",
     .options = options,
     .run = run_status,
 };

@@ -23,7 +23,24 @@ static int set_defaults(struct config *c, struct err *err)
     return 0;
 }
 
-static int set_from_environment(struct config *c, struct err *err)
+int config_go_on(const struct config_faults *faults, int r, struct err *err)
+{
+    if (r == 0 || !faults || err->kind != ERR_BAD_REQUEST)
+        return r;
+    faults->told(faults->arg, err->msg);
+    *err = (struct err){ 0 };
+    return 0;
+}
+
+static int set_one_from_environment(struct config *c, const struct config_row *row, const char *value, struct err *err)
+{
+    if (config_row_set(c, row, value, err) < 0)
+        return err_wrap(err, "environment");
+    config_row_came_from(c, row, value, CONFIG_FROM_ENVIRONMENT);
+    return 0;
+}
+
+static int set_from_environment(struct config *c, const struct config_faults *faults, struct err *err)
 {
     const struct config_row *row;
     const char *value;
@@ -35,9 +52,8 @@ static int set_from_environment(struct config *c, struct err *err)
             continue;
         if (!value)
             continue;
-        if (config_row_set(c, row, value, err) < 0)
-            return err_wrap(err, "environment");
-        config_row_came_from(c, row, value, CONFIG_FROM_ENVIRONMENT);
+        if (config_go_on(faults, set_one_from_environment(c, row, value, err), err) < 0)
+            return -1;
     }
     return 0;
 }
@@ -64,22 +80,22 @@ static int check_together(const struct config *c, struct err *err)
     return 0;
 }
 
-static int load(struct config *c, const char *file, struct err *err)
+static int load(struct config *c, const char *file, const struct config_faults *faults, struct err *err)
 {
     if (set_defaults(c, err) < 0)
         return -1;
-    if (file && config_read_yaml(c, file, err) < 0)
+    if (file && config_go_on(faults, config_read_yaml(c, file, faults, err), err) < 0)
         return -1;
-    if (set_from_environment(c, err) < 0)
+    if (set_from_environment(c, faults, err) < 0)
         return -1;
-    return check_together(c, err);
+    return config_go_on(faults, check_together(c, err), err);
 }
 
-static int load_into(struct config *ret, const char *file, struct err *err)
+static int load_into(struct config *ret, const char *file, const struct config_faults *faults, struct err *err)
 {
     struct config c = { 0 };
 
-    if (load(&c, file, err) < 0) {
+    if (load(&c, file, faults, err) < 0) {
         config_release(&c);
         return -1;
     }
@@ -87,16 +103,29 @@ static int load_into(struct config *ret, const char *file, struct err *err)
     return 0;
 }
 
+static const char *file_or_default(const char *file)
+{
+    return file ? file : access(CONFIG_DEFAULT_FILE, F_OK) == 0 || errno != ENOENT ? CONFIG_DEFAULT_FILE : NULL;
+}
+
 int config_load(struct config *ret, const char *file, struct err *err)
 {
-    if (!file && (access(CONFIG_DEFAULT_FILE, F_OK) == 0 || errno != ENOENT))
-        file = CONFIG_DEFAULT_FILE;
-    return load_into(ret, file, err);
+    return load_into(ret, file_or_default(file), NULL, err);
+}
+
+int config_load_rest(struct config *ret, const char *file, const struct config_faults *faults, struct err *err)
+{
+    return load_into(ret, file_or_default(file), faults, err);
 }
 
 int config_load_env(struct config *ret, struct err *err)
 {
-    return load_into(ret, NULL, err);
+    return load_into(ret, NULL, NULL, err);
+}
+
+int config_load_env_rest(struct config *ret, const struct config_faults *faults, struct err *err)
+{
+    return load_into(ret, NULL, faults, err);
 }
 
 void config_release(struct config *c)

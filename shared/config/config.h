@@ -65,6 +65,17 @@ struct config {
 /* Reads file (NULL: /etc/agentsim/agentsim.yaml if it exists; an explicit one must exist) and the environment. */
 int config_load(struct config *ret, const char *file, struct err *err);
 
+/* Who wants to hear of bad settings instead of a refusal. */
+struct config_faults {
+    void (*told)(void *arg, const char *sentence);
+    void *arg;
+};
+
+/* As config_load(), for who asks about a service whose settings are broken: what is bad is told and left out, the rest
+ * is in force. -1: out of memory, or a file that cannot be read. */
+int config_load_rest(struct config *ret, const char *file, const struct config_faults *faults, struct err *err);
+int config_load_env_rest(struct config *ret, const struct config_faults *faults, struct err *err);
+
 /* Only the environment and defaults: for processes that must not see secrets (the holder). */
 int config_load_env(struct config *ret, struct err *err);
 

@@ -70,8 +70,12 @@ void config_row_allowed(const struct config_row *row, struct buf *out); /* "a wh
 bool config_row_takes_empty(const struct config_row *row);              /* else an empty value means "not set" */
 bool config_row_is_list(const struct config_row *row);
 
-/* The settings of a file, each through config_row_set(). */
-int config_read_yaml(struct config *c, const char *path, struct err *err);
-int config_parse_yaml(struct config *c, const char *text, size_t len, const char *path, struct err *err);
+/* The settings of a file, each through config_row_set(). With faults, a bad one is told there and left out. */
+int config_read_yaml(struct config *c, const char *path, const struct config_faults *faults, struct err *err);
+int config_parse_yaml(struct config *c, const char *text, size_t len, const char *path,
+                      const struct config_faults *faults, struct err *err);
+
+/* The last step of what sets one thing: r itself, or 0 once a fault was told to somebody who wants the rest. */
+int config_go_on(const struct config_faults *faults, int r, struct err *err);
 
 #endif

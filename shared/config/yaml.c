@@ -9,12 +9,15 @@
 
 #define FILE_MAX (1u << 20)
 #define NESTING_MAX 8
+#define FAULTS_MAX 20 /* aliases could repeat one without end */
 
 struct reader {
     struct config *c;
     const char *path;
     yaml_document_t doc;
     bool *seen; /* per row of the table */
+    const struct config_faults *faults;
+    unsigned told;
     struct err *err;
 };
 
@@ -83,33 +86,38 @@ static int read_setting(struct reader *r, const struct config_row *row, const ya
     return done < 0 ? err_wrap(r->err, "%s, line %zu", r->path, node->start_mark.line + 1) : 0;
 }
 
+static int read_mapping(struct reader *r, const yaml_node_t *map, const char *prefix, int depth);
+
+static int read_pair(struct reader *r, const yaml_node_t *map, const yaml_node_pair_t *p, const char *prefix, int depth)
+{
+    const yaml_node_t *key = yaml_document_get_node(&r->doc, p->key);
+    const yaml_node_t *value = yaml_document_get_node(&r->doc, p->value);
+    const char *word = key ? scalar(key) : NULL;
+    const struct config_row *row;
+    char name[CONFIG_NAME_MAX];
+
+    if (!word || !value)
+        return refuse(r, map, "a name is no text below", prefix);
+    if (snprintf(name, sizeof(name), "%s%s%s", prefix, *prefix ? "_" : "", word) >= (int)sizeof(name))
+        return refuse(r, key, "unknown setting", word);
+    row = config_row_find(name);
+    if (row)
+        return read_setting(r, row, value, name);
+    /* An empty mapping is refused too: aliases could repeat it without end. */
+    if (value->type == YAML_MAPPING_NODE && depth < NESTING_MAX &&
+        value->data.mapping.pairs.start < value->data.mapping.pairs.top)
+        return read_mapping(r, value, name, depth + 1);
+    return refuse(r, key, "unknown setting", name);
+}
+
 static int read_mapping(struct reader *r, const yaml_node_t *map, const char *prefix, int depth)
 {
     const yaml_node_pair_t *p;
 
-    for (p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
-        const yaml_node_t *key = yaml_document_get_node(&r->doc, p->key);
-        const yaml_node_t *value = yaml_document_get_node(&r->doc, p->value);
-        const char *word = key ? scalar(key) : NULL;
-        const struct config_row *row;
-        char name[CONFIG_NAME_MAX];
-
-        if (!word || !value)
-            return refuse(r, map, "a name is no text below", prefix);
-        if (snprintf(name, sizeof(name), "%s%s%s", prefix, *prefix ? "_" : "", word) >= (int)sizeof(name))
-            return refuse(r, key, "unknown setting", word);
-        row = config_row_find(name);
-        /* An empty mapping is refused too: aliases could repeat it without end. */
-        if (!row && value->type == YAML_MAPPING_NODE && depth < NESTING_MAX &&
-            value->data.mapping.pairs.start < value->data.mapping.pairs.top) {
-            if (read_mapping(r, value, name, depth + 1) < 0)
-                return -1;
-        } else if (!row) {
-            return refuse(r, key, "unknown setting", name);
-        } else if (read_setting(r, row, value, name) < 0) {
+    for (p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++)
+        if (read_pair(r, map, p, prefix, depth) < 0 &&
+            (++r->told > FAULTS_MAX || config_go_on(r->faults, -1, r->err) < 0))
             return -1;
-        }
-    }
     return 0;
 }
 
@@ -146,9 +154,10 @@ static bool at_end(yaml_parser_t *parser)
     return last;
 }
 
-int config_parse_yaml(struct config *c, const char *text, size_t len, const char *path, struct err *err)
+int config_parse_yaml(struct config *c, const char *text, size_t len, const char *path,
+                      const struct config_faults *faults, struct err *err)
 {
-    struct reader r = { .c = c, .path = path, .err = err };
+    struct reader r = { .c = c, .path = path, .faults = faults, .err = err };
     auto_free bool *seen = NULL;
     yaml_parser_t parser;
     size_t rows = 0;
@@ -173,7 +182,7 @@ int config_parse_yaml(struct config *c, const char *text, size_t len, const char
     return done;
 }
 
-int config_read_yaml(struct config *c, const char *path, struct err *err)
+int config_read_yaml(struct config *c, const char *path, const struct config_faults *faults, struct err *err)
 {
     struct buf text;
     int done;
@@ -181,7 +190,7 @@ int config_read_yaml(struct config *c, const char *path, struct err *err)
     buf_init(&text, FILE_MAX);
     done = io_read_file(path, &text, err);
     if (done == 0)
-        done = config_parse_yaml(c, text.data, text.len, path, err);
+        done = config_parse_yaml(c, text.data, text.len, path, faults, err);
     mem_wipe(text.data, text.cap);
     buf_release(&text);
     return done;

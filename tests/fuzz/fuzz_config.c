@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (config_load_env(&c, &err) < 0)
         abort();
-    if (config_parse_yaml(&c, text, size, "fuzz.yaml", &err) < 0)
+    if (config_parse_yaml(&c, text, size, "fuzz.yaml", NULL, &err) < 0)
         must(err.kind != ERR_NONE && *err.msg);
     for (i = 0; size < 200 && (row = config_row_at(i)); i++)
         config_row_set(&c, row, text, &err);

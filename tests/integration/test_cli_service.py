@@ -57,7 +57,7 @@ def test_doctor_ends_with_its_verdict(agentsim):
     report = json.loads(agentsim("doctor", "--json").stdout)
     checks = {c["name"]: c for c in report["checks"]}
     assert report["ok"] and set(checks) == {"namespaces", "bubblewrap", "seccomp", "kernel", "limits", "egress", "settings", "runtime", "NLTK data",
-                                            "programs", "users", "nginx", "service"}
+                                            "programs", "users", "nginx", "disks", "service"}
     assert not [c for c in report["checks"] if c["state"] == "bad"]
     assert all(c["found"] and (c["state"] == "ok") == (c["cure"] == "") for c in report["checks"])
     assert checks["egress"]["found"] == "public: the session's proxy is reached from inside the sandbox"
@@ -97,6 +97,56 @@ def test_a_misspelt_setting_is_named(stack):
     started = subprocess.run([stack.bin / "agentsim-keeper"], capture_output=True, encoding="utf-8", timeout=30,
                              env={**stack.env, **wrong})  # there is one already
     assert "AGENT_SIMULATOR_MEMORYMB in the environment is no setting and has no effect" in started.stderr
+
+
+@pytest.mark.parametrize("options, state, words", [
+    ("size=100m", "warn", "100 MiB (files of sessions, long answers)"),
+    ("size=512k", "bad", "512 KiB (files of sessions, long answers)"),
+    ("size=1g,nr_inodes=50", "bad", "1.0 GiB and 49 more files (files of sessions, long answers)"),
+    ("size=1g,nr_inodes=500", "warn", "1.0 GiB and 499 more files (files of sessions, long answers)"),
+    ("size=1g", "ok", "/mnt/state/of/ours 1.0 GiB"),
+])
+def test_doctor_names_disks_that_are_nearly_full(stack, options, state, words):
+    done = subprocess.run(["unshare", "--mount", "bash", "-c", 'mount -t tmpfs -o "$0" none /mnt; exec "$@"', options,
+                           AGENTSIM, "doctor", "--json"], capture_output=True, encoding="utf-8", timeout=90,
+                          env={**stack.env, "AGENT_SIMULATOR_STATE_DIR": "/mnt/state/of/ours"})
+    disks = {c["name"]: c for c in json.loads(done.stdout)["checks"]}["disks"]
+    assert disks["state"] == state and words in disks["found"] and ("df -i" in disks["cure"]) == (state != "ok")
+
+
+def test_who_looks_after_a_service_with_bad_settings_is_answered(stack, agentsim, tmp_path):
+    """The service runs with the settings of its start; the file has been spoilt since."""
+    file = tmp_path / "bad.yaml"
+    file.write_text("max_sessions: many\nno_such_setting: 1\n")
+    said = (f'agentsim: {file}, line 1: AGENT_SIMULATOR_MAX_SESSIONS is "many"; allowed: a whole number from 1 to 4096\n'
+            f'agentsim: {file}, line 2: unknown setting "no_such_setting"\n')
+    session = stack.create(json.loads(fixture("hello_minimal").read_text()))
+    done = agentsim("status", "-c", file)
+    assert (done.returncode, done.stderr) == (1, said)
+    assert "sessions     1 of 5\n" in done.stdout and "\nsettings     bad: " in done.stdout and "\nsandbox      ok\n" in done.stdout
+    status = json.loads(agentsim("status", "--json", "-c", file).stdout)
+    assert (status["settings"], status["sandbox"]) == ("bad", "ok")
+    assert json.loads(agentsim("status", "--json").stdout)["settings"] == "ok"
+    done = agentsim("sessions", "-c", file)
+    assert (done.returncode, done.stderr) == (1, said) and session in done.stdout
+    done = agentsim("kill", session, "-c", file)
+    assert (done.returncode, done.stderr, done.stdout) == (1, said, f"{session} ended\n")
+    done = agentsim("reload", "-c", file)
+    assert done.returncode == 1 and done.stderr.startswith("agentsim: nothing was changed: ")
+    file.write_text("max_sessions: 7\n bad: yaml: here\n")
+    done = agentsim("status", "-c", file)
+    assert done.returncode == 1 and "bad.yaml, line 2: " in done.stderr and "sandbox      ok" in done.stdout
+
+
+def test_doctor_goes_on_behind_bad_settings(stack, tmp_path):
+    file = tmp_path / "bad.yaml"
+    file.write_text("max_sessions: many\n")
+    done = subprocess.run([AGENTSIM, "doctor", "-c", file, "--json"], capture_output=True, encoding="utf-8", timeout=90, env=stack.env)
+    report = json.loads(done.stdout)
+    checks = {c["name"]: c for c in report["checks"]}
+    assert done.returncode == 1 and not report["ok"]
+    assert checks["settings"]["state"] == "bad" and 'AGENT_SIMULATOR_MAX_SESSIONS is "many"' in checks["settings"]["found"]
+    assert checks["service"]["state"] == "ok" and "would refuse to start: the settings are bad" in report["sandbox"]
 
 
 def test_doctor_names_what_is_missing(stack):

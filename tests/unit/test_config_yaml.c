@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ static int parse(const char *text, struct config *c, struct err *err)
 
     if (config_load_env(c, &ignored) < 0)
         fail_msg("%s", ignored.msg);
-    return config_parse_yaml(c, text, strlen(text), "f.yaml", err);
+    return config_parse_yaml(c, text, strlen(text), "f.yaml", NULL, err);
 }
 
 static void settings_are_read_flat_or_nested(void **state)
@@ -112,6 +113,57 @@ static void what_is_wrong_is_told_with_its_line(void **state)
     }
 }
 
+struct heard {
+    unsigned n;
+    char first[256], last[256];
+};
+
+static void hear(void *arg, const char *sentence)
+{
+    struct heard *h = arg;
+
+    snprintf(h->n++ ? h->last : h->first, sizeof(h->first), "%s", sentence);
+}
+
+static void who_wants_the_rest_hears_what_is_bad(void **state)
+{
+    static const char text[] = "max_sessions: many\nrunt: 1\nworkers: [3]\n"
+                               "rate_limit: {max: {requests: 9, keys: -1}}\nruntime_dir: /run/there\n";
+    struct heard heard = { 0 };
+    const struct config_faults faults = { hear, &heard };
+    struct config c;
+    struct err err = { 0 };
+
+    (void)state;
+    assert_int_equal(config_load_env(&c, &err), 0);
+    assert_int_equal(config_parse_yaml(&c, text, strlen(text), "f.yaml", &faults, &err), 0);
+    assert_int_equal(heard.n, 4);
+    assert_string_equal(heard.first,
+                        "f.yaml, line 1: AGENT_SIMULATOR_MAX_SESSIONS is \"many\"; allowed: a whole number from 1 to "
+                        "4096");
+    assert_non_null(strstr(heard.last, "MAX_KEYS is \"-1\""));
+    assert_int_equal(c.max_sessions, 5);
+    assert_int_equal(c.rate_max_requests, 9);
+    assert_string_equal(c.runtime_dir, "/run/there");
+    config_release(&c);
+}
+
+static void endless_faults_come_to_an_end(void **state)
+{
+    static const char text[] = "a: &a {b: 1, c: 1, d: 1}\ne: &e {f: *a, g: *a, h: *a}\ni: &i {j: *e, k: *e, l: *e}\n"
+                               "m: &m {n: *i, o: *i, p: *i}\nq: {r: *m, s: *m, t: *m}\n";
+    struct heard heard = { 0 };
+    const struct config_faults faults = { hear, &heard };
+    struct config c;
+    struct err err = { 0 };
+
+    (void)state;
+    assert_int_equal(config_load_env(&c, &err), 0);
+    assert_int_equal(config_parse_yaml(&c, text, strlen(text), "f.yaml", &faults, &err), -1);
+    assert_int_equal(heard.n, 20);
+    config_release(&c);
+}
+
 static void short_memory_is_told(void **state)
 {
     static const char text[] = "max_sessions: 20\ncors_origins: [https://a, https://b]\n";
@@ -121,7 +173,7 @@ static void short_memory_is_told(void **state)
     (void)state;
     assert_int_equal(config_load_env(&c, &err), 0);
     OOM_SWEEP({
-        if (config_parse_yaml(&c, text, strlen(text), "f.yaml", &err) < 0) {
+        if (config_parse_yaml(&c, text, strlen(text), "f.yaml", NULL, &err) < 0) {
             assert_true(oom_hit());
             assert_int_equal(err.kind, ERR_INTERNAL);
         }
@@ -133,10 +185,9 @@ static void short_memory_is_told(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settings_are_read_flat_or_nested),
-        cmocka_unit_test(empty_files_set_nothing),
-        cmocka_unit_test(what_is_wrong_is_told_with_its_line),
-        cmocka_unit_test(short_memory_is_told),
+        cmocka_unit_test(settings_are_read_flat_or_nested),    cmocka_unit_test(empty_files_set_nothing),
+        cmocka_unit_test(what_is_wrong_is_told_with_its_line), cmocka_unit_test(who_wants_the_rest_hears_what_is_bad),
+        cmocka_unit_test(endless_faults_come_to_an_end),       cmocka_unit_test(short_memory_is_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
