@@ -42,7 +42,7 @@ endif
 CPPFLAGS := -I. -D_GNU_SOURCE -DAGENTSIM_VERSION='"$(VERSION)"' -DAGENTSIM_PREFIX='"$(PREFIX)"'
 CFLAGS := -std=gnu17 -g $(WARN) $(HARDEN)
 LIBS := -lfcgi -lcjson -lyaml -luuid -lwebsockets -lev -lwslay -lseccomp -lcap -larchive -lcurl -lcrypto -lutf8proc \
-	-lunistring -lm
+	-lunistring -lxml2 -lm
 PYTHON_CONFIG := /usr/bin/python3-config
 
 # ---- rooms ------------------------------------------------------------------------------------------------------
@@ -135,6 +135,7 @@ $(B)/obj/%.o: %.c
 	@$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(B)/obj/fcgi/handlers/openapi.o: docs/openapi.json
+%/shared/cli/show_html.o: CPPFLAGS += -isystem /usr/include/libxml2
 
 -include $(patsubst %.o,%.d,$(call obj,$(ALL_SRC) $(TEST_SRC) $(SUPPORT_SRC) $(FUZZ_SRC)))
 

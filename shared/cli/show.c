@@ -7,6 +7,7 @@
 #include "shared/base/mem.h"
 #include "shared/base/str.h"
 #include "shared/cli/cli.h"
+#include "shared/cli/show_html.h"
 #include "shared/cli/show_table.h"
 #include "shared/json/json.h"
 
@@ -79,6 +80,14 @@ static void reply_text(struct show *s, const cJSON *m, struct buf *out)
     (void)s;
     add_value(out, m);
     buf_add_char(out, '\n');
+}
+
+static void reply_html(struct show *s, const cJSON *m, struct buf *out)
+{
+    if (cJSON_IsString(m))
+        show_html(m->valuestring, strlen(m->valuestring), out);
+    else
+        reply_text(s, m, out);
 }
 
 static void reply_file(struct show *s, const cJSON *m, struct buf *out)
@@ -230,7 +239,7 @@ static const struct action {
 } actions[] = {
     { "agent_reply_str", SHOW_REPLY, reply_text },
     { "agent_reply_markdown", SHOW_REPLY, reply_text },
-    { "agent_reply_html", SHOW_REPLY, reply_text },
+    { "agent_reply_html", SHOW_REPLY, reply_html },
     { "agent_reply_options", SHOW_REPLY, reply_options },
     { "agent_reply_file", SHOW_REPLY, reply_file },
     { "agent_reply_image", SHOW_REPLY, reply_image },

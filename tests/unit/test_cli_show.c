@@ -22,7 +22,7 @@ static void every_action_has_a_text_form(void **state)
         { "{\"action\":\"agent_reply_str\",\"message\":null}", "null\n", SHOW_REPLY },
         { "{\"action\":\"agent_reply_str\"}", "\n", SHOW_REPLY },
         { "{\"action\":\"agent_reply_markdown\",\"message\":\"# a\\nb\"}", "# a\nb\n", SHOW_REPLY },
-        { "{\"action\":\"agent_reply_html\",\"message\":\"<b>\"}", "<b>\n", SHOW_REPLY },
+        { "{\"action\":\"agent_reply_html\",\"message\":\"<b>x</b>\"}", "x\n", SHOW_REPLY },
         { "{\"action\":\"agent_reply_file\",\"message\":{\"name\":\"a.txt\",\"base64\":\"aGVsbG8=\"}}",
           "[file a.txt, 5 bytes]\n", SHOW_REPLY },
         { "{\"action\":\"agent_reply_image\",\"message\":\"aGVsbG8=\"}", "[image, 5 bytes]\n", SHOW_REPLY },
