@@ -207,7 +207,7 @@ void handle_file(struct worker *w, struct request *rq, struct reply *rp)
     buf_init(&payload, HOLD_PATH_MAX + 64);
     if (session_identify(w, rq, rp, &id, actor) < 0)
         return;
-    if (path_check(path, strlen(path)) < 0) {
+    if (path_check_found(path, strlen(path)) < 0) {
         reply_detail(rp, 400, "The path is none below the session's folder");
         return;
     }

@@ -72,9 +72,14 @@ int path_normalise(const char *raw, char **ret, struct err *err)
 
 int path_check(const char *path, size_t len)
 {
+    return len && memchr(path, '\\', len) ? -1 : path_check_found(path, len);
+}
+
+int path_check_found(const char *path, size_t len)
+{
     size_t i = 0, seg;
 
-    if (!len || len > PATH_MAX_BYTES || memchr(path, '\0', len) || memchr(path, '\\', len))
+    if (!len || len > PATH_MAX_BYTES || memchr(path, '\0', len))
         return -1;
     while (i <= len) {
         for (seg = i; i < len && path[i] != '/'; i++)

@@ -18,6 +18,10 @@ int path_normalise(const char *raw, char **ret, struct err *err);
 /* 0 when path is already as path_normalise() writes it (relative, clean); else -1. For paths a peer sent. */
 int path_check(const char *path, size_t len);
 
+/* As path_check() for paths that are only looked up: agents give their files names with a backslash, too, which is an
+ * ordinary character to this system. */
+int path_check_found(const char *path, size_t len);
+
 /* File-safe stem of a name: only A-Z a-z 0-9 _ . , no leading dot, "unnamed" for empty, at most
  * PATH_STEM_MAX bytes (longer: cut, "_" and 8 hex digits of a hash). NULL when out of memory; the caller frees. */
 char *path_stem(const char *name);

@@ -303,7 +303,7 @@ int tree_read(const struct tree *t, const char *path, struct err *err)
     int r;
 
     buf_init(&w.message, HOLD_MAX_PAYLOAD);
-    if (path_check(path, strlen(path)) < 0 || !strcmp(path, "tmp") || str_starts(path, "tmp/"))
+    if (path_check_found(path, strlen(path)) < 0 || !strcmp(path, "tmp") || str_starts(path, "tmp/"))
         err_set(&why, ERR_NOT_FOUND, 0, "no such file");
     else
         fd = beneath_open_file(t->root, path, t->owner, &st, &why);

@@ -87,13 +87,8 @@ def test_names_of_any_bytes_are_told_as_they_are(holder, control):
     shown = {os.fsencode(path) for path in files} - {b"agent.py"}
     assert shown <= set(names) and {b"tab\t", b" ", b"-rf", b"x" * 255} & shown
     assert shown == {os.fsencode(path) for path in holder.walk()[0]} - {b"agent.py"}
-    unread = set()
     for name in shown:
-        try:
-            assert holder.read(os.fsdecode(name)) == b"odd"
-        except Failed:
-            unread.add(name)
-    assert unread == {b"'\"\\"}, "a backslash is no part of a path that may be asked for"
+        assert holder.read(os.fsdecode(name)) == b"odd"
 
 
 def test_a_tree_that_changes_all_the_time_can_be_read(holder, control):

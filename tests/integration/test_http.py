@@ -8,6 +8,7 @@ import zipfile
 import pytest
 from websockets.exceptions import ConnectionClosed
 
+from tests.support import draw
 from tests.support.stack import Stack, wait_until
 
 VALIDATE = "/besser_api/simulation/validate"
@@ -207,6 +208,25 @@ def test_a_file_and_the_archive_can_be_downloaded(stack, diagram):
         assert z.read("agent.py") == one.body and z.testzip() is None
     for path in ("missing", "../x", "%2e%2e/x", "..%2fx", "tmp", "/etc/passwd"):
         assert stack.get(f"{base}/files/{path}").status in (400, 404)
+    stack.end(session)
+
+
+def test_a_file_with_a_backslash_in_its_name_can_be_downloaded(stack):
+    d = draw.Diagram("Windows")
+    d.state("start", draw.code(r"""
+        import pathlib
+        pathlib.Path("C:\\notes.txt").write_text("mine")
+        session.reply("done")"""))
+    session = stack.create(d.request())
+    with stack.talk(session) as talk:
+        talk.reply()
+    base = f"{SESSIONS}/{session}"
+    assert {"path": "C:\\notes.txt", "content": "mine"} in stack.get(f"{base}/files").json()["files"]
+    one = stack.get(f"{base}/files/C%3A%5Cnotes.txt")
+    assert (one.status, one.body) == (200, b"mine") and 'filename="C:_notes.txt"' in one.headers["Content-Disposition"]
+    with zipfile.ZipFile(io.BytesIO(stack.get(f"{base}/archive").body)) as z:
+        assert z.read("C__notes.txt") == b"mine"
+    assert stack.get(f"{base}/files/..%5Cagent.py").status == 404
     stack.end(session)
 
 

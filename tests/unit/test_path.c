@@ -95,6 +95,20 @@ static void only_clean_paths_pass_the_check(void **state)
     assert_int_equal(path_check("a/b.c", 5), 0);
 }
 
+static void files_that_are_there_may_have_backslashes(void **state)
+{
+    static const char *const bad[] = { "", "/a", "a/", "a//b\\", ".", "a\\/..", "../a\\b", "a/./b" };
+    static const char *const good[] = { "a\\b", "\\", "..\\a", "a\\..\\b", "a/b\\/c", "C:\\x" };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < ARRAY_LEN(bad); i++)
+        assert_int_equal(path_check_found(bad[i], strlen(bad[i])), -1);
+    for (i = 0; i < ARRAY_LEN(good); i++)
+        assert_int_equal(path_check_found(good[i], strlen(good[i])), 0);
+    assert_int_equal(path_check_found("a\0b", 3), -1);
+}
+
 static void stems_are_safe_file_names(void **state)
 {
     static const struct {
@@ -149,6 +163,7 @@ int main(void)
         cmocka_unit_test(paths_that_escape_or_name_nothing_are_refused),
         cmocka_unit_test(names_too_long_for_a_file_system_are_refused),
         cmocka_unit_test(only_clean_paths_pass_the_check),
+        cmocka_unit_test(files_that_are_there_may_have_backslashes),
         cmocka_unit_test(stems_are_safe_file_names),
         cmocka_unit_test(short_memory_is_told),
     };
