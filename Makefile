@@ -73,6 +73,8 @@ FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/bin/%,$(FUZZ_SRC))
 REPLAYS := $(patsubst tests/fuzz/fuzz_%.c,$(B)/seeds/%,$(FUZZ_SRC))
 NO_MAIN := $(filter-out %/main.o,$(call obj,$(filter-out $(SHARED_SRC),$(ROOMS_SRC))))
 WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+# Behind what writes files: a compiler does not always say that the disk is full.
+why = || { docker/install/room.sh $(@D); exit 1; }
 
 # ---- goals ------------------------------------------------------------------------------------------------------
 .PHONY: help
@@ -105,34 +107,34 @@ $(B)/bin/agentsim-keeper: $(call obj,$(KEEPER_SRC)) $(LIBSHARED)
 $(filter-out %-pid1 %-pyparse %.so,$(PROGRAMS)):
 	@mkdir -p $(@D)
 	@echo "  link  $@"
-	@$(CC) $(CFLAGS) $(HARDEN_LD) -o $@ $^ $(LIBS)
+	@$(CC) $(CFLAGS) $(HARDEN_LD) -o $@ $^ $(LIBS) $(why)
 
 # No libc start-up files that need a loader: this program runs as PID 1 where nothing else is mounted yet.
 $(B)/bin/agentsim-pid1: $(PID1_SRC)
 	@mkdir -p $(@D)
 	@echo "  link  $@"
-	@$(CC) $(CPPFLAGS) -std=gnu17 $(WARN) -O2 -static -o $@ $(PID1_SRC)
+	@$(CC) $(CPPFLAGS) -std=gnu17 $(WARN) -O2 -static -o $@ $(PID1_SRC) $(why)
 
 # Never with a sanitizer: nginx has none.
 $(B)/bin/agentsim-forget.so: $(FORGET_SRC) shared/forget/forget.h
 	@mkdir -p $(@D)
 	@echo "  link  $@"
-	@$(CC) $(CPPFLAGS) -std=gnu17 -g $(WARN) -O2 -fPIC -fno-builtin -shared -Wl,-z,relro,-z,now -o $@ $(FORGET_SRC)
+	@$(CC) $(CPPFLAGS) -std=gnu17 -g $(WARN) -O2 -fPIC -fno-builtin -shared -Wl,-z,relro,-z,now -o $@ $(FORGET_SRC) $(why)
 
 $(B)/bin/agentsim-pyparse: $(JAIL_SRC) $(LIBSHARED)
 	@mkdir -p $(@D)
 	@echo "  link  $@"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(patsubst -I%,-isystem %,$(shell $(PYTHON_CONFIG) --includes)) $(HARDEN_LD) -o $@ $^ \
-		$(shell $(PYTHON_CONFIG) --ldflags --embed) -lseccomp
+		$(shell $(PYTHON_CONFIG) --ldflags --embed) -lseccomp $(why)
 
 $(LIBSHARED): $(call obj,$(SHARED_SRC))
 	@rm -f $@
-	@ar rcsP $@ $^
+	@ar rcsP $@ $^ $(why)
 
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	@echo "  cc    $<"
-	@$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	@$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $< $(why)
 
 $(B)/obj/fcgi/handlers/openapi.o: docs/openapi.json
 %/shared/cli/show_html.o: CPPFLAGS += -isystem /usr/include/libxml2
@@ -185,17 +187,17 @@ $(TESTS): | $(B)/bin/agentsim-pyparse $(B)/bin/agentsim
 $(TESTS): $(B)/test/%: $(B)/obj/tests/unit/%.o $(call obj,$(SUPPORT_SRC)) $(B)/librooms.a $(LIBSHARED)
 	@mkdir -p $(@D)
 	@echo "  link  $@"
-	@$(CC) $(CFLAGS) $(HARDEN_LD) $(WRAP) -o $@ $< $(call obj,$(SUPPORT_SRC)) $(B)/librooms.a $(LIBSHARED) $(LIBS) -lcmocka
+	@$(CC) $(CFLAGS) $(HARDEN_LD) $(WRAP) -o $@ $< $(call obj,$(SUPPORT_SRC)) $(B)/librooms.a $(LIBSHARED) $(LIBS) -lcmocka $(why)
 
 $(B)/librooms.a: $(NO_MAIN)
 	@rm -f $@
-	@ar rcsP $@ $^
+	@ar rcsP $@ $^ $(why)
 
 # Loaded into programs under test by the loader.
 $(B)/test/%.so: tests/support/preload/%.c
 	@mkdir -p $(@D)
 	@echo "  link  $@"
-	@$(CC) -std=gnu17 -D_GNU_SOURCE $(WARN) -O2 -fPIC -shared -o $@ $<
+	@$(CC) -std=gnu17 -D_GNU_SOURCE $(WARN) -O2 -fPIC -shared -o $@ $< $(why)
 
 .PHONY: asan
 asan: ## all unit and integration tests with AddressSanitizer and UBSan
@@ -213,14 +215,14 @@ fuzz: ## run every fuzzer for FUZZ_SECONDS (60) each
 fuzzers: $(FUZZERS)
 build/fuzz/bin/%: tests/fuzz/%.c $(B)/librooms.a $(LIBSHARED)
 	@mkdir -p $(@D)
-	@$(CC) $(CPPFLAGS) $(CFLAGS) $(HARDEN_LD) -o $@ $< $(B)/librooms.a $(LIBSHARED) $(LIBS)
+	@$(CC) $(CPPFLAGS) $(CFLAGS) $(HARDEN_LD) -o $@ $< $(B)/librooms.a $(LIBSHARED) $(LIBS) $(why)
 
 .PHONY: replays
 replays: $(REPLAYS)
 $(REPLAYS): $(B)/seeds/%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/obj/tests/fuzz/replay.o $(B)/librooms.a $(LIBSHARED)
 	@mkdir -p $(@D)
 	@echo "  link  $@"
-	@$(CC) $(CFLAGS) $(HARDEN_LD) -o $@ $^ $(LIBS)
+	@$(CC) $(CFLAGS) $(HARDEN_LD) -o $@ $^ $(LIBS) $(why)
 
 .PHONY: bench
 bench: build ## figures beside the reference in one run; BENCH="compile sessions relay ends sockets escapes load"

@@ -96,13 +96,37 @@ def test_a_runtime_that_could_not_be_finished_is_not_put_in_force(copy, tmp_path
 @pytest.mark.parametrize("options, script, said", [
     ("ro", "install.sh", "cannot write to /mnt/prefix/bin: Read-only file system"),
     ("ro", "runtime.sh", "cannot write to /mnt/prefix/runtimes: Read-only file system"),
-    ("size=128k", "runtime.sh", "the disk is full: make room and try again (all output: "),
+    ("size=100m", "runtime.sh", "the agents' interpreter needs 850 MiB in /mnt/prefix/runtimes, where 100 MiB are free: make room and try again"),
 ])
 def test_a_disk_that_takes_nothing_is_named(options, script, said):
     words = {"install.sh": [BUILD, "/mnt/prefix"]}.get(script, [])
     done = run("unshare", "--mount", "bash", "-c", 'mount -t tmpfs -o "$0" none /mnt; exec "$@"', options, INSTALL / script, *words,
                env=os.environ | {"AGENTSIM_PREFIX": "/mnt/prefix"})
     assert done.returncode == 1 and done.stderr.splitlines()[-1].startswith(f"agentsim: {said}")
+
+
+@pytest.mark.parametrize("options, fault, said", [
+    ("size=16k", "", "agentsim: the disk of /mnt/b/obj/shared/base is full: make room and try again"),
+    ("nr_inodes=6", "", "agentsim: the disk of /mnt/b/obj/shared/base takes no more files (df -i): remove some and try again"),
+    ("size=1g", "CPPFLAGS=-DNULL=nonsense(", None),
+])
+def test_a_build_on_a_full_disk_says_so(options, fault, said):
+    done = run("unshare", "--mount", "bash", "-c", 'mount -t tmpfs -o "$0" none /mnt; exec "$@"', options, "make", "-C", ROOT, "B=/mnt/b", "CC=gcc",
+               *filter(None, [fault]), "/mnt/b/obj/shared/base/buf.o")
+    told = [line for line in done.stderr.splitlines() if line.startswith("agentsim: ")]
+    assert done.returncode == 2 and told == ([said] if said else []), done.stderr
+
+
+@pytest.mark.parametrize("last_words, said", [
+    ("OSError: [Errno 28] No space left on device", "the disk is full: make room and try again"),
+    ("E: You don't have enough free space in /var/cache/apt/archives/.", "the disk is full: make room and try again"),
+    ("E: no such thing", "it could not be fetched"),
+])
+def test_a_disk_that_fills_up_meanwhile_is_named(tmp_path, last_words, said):
+    (tmp_path / "words").write_text(last_words + "\n")
+    done = run("bash", "-c", '. "$0/say.sh"; log=$1; logged "it could not be fetched" sh -c "cat $2; exit 1"',
+               INSTALL, tmp_path / "log", tmp_path / "words")
+    assert done.returncode == 1 and done.stderr.splitlines() == [last_words, f"agentsim: {said} (all output: {tmp_path}/log)"]
 
 
 def test_a_changed_distribution_is_refused(copy, tmp_path):
