@@ -1,10 +1,10 @@
 // What the page that comes after a reload of this tab finds: the session, how it is shown, and the diagram.
 
+import { holdsSecret } from "./secrets.js";
+
 const SESSION = "agentsim.session";
 const DIAGRAM = "agentsim.diagram";
 const MAX_KEPT = 1024 * 1024;
-/* What looks like a key with a value. A diagram with one is not kept: the browser may write its storage to a disk. */
-const SECRET = /(?:api_?key|token|secret|passw(?:or)?d)\w*\\*["']?\s*[:=]\s*(?:\\*["']\w|[A-Za-z])/i;
 
 /** `shown`: {title, states, initial}; `diagram`: what keepable() gave for the diagram it was started from. */
 export function keepSession(id, shown, diagram = null) {
@@ -26,7 +26,7 @@ export function keepable(request, origin, example) {
   if (example)
     return { example, origin };
   const text = JSON.stringify(request);
-  return text.length <= MAX_KEPT && !SECRET.test(text) ? { request, origin } : null;
+  return text.length <= MAX_KEPT && !holdsSecret(request) ? { request, origin } : null;
 }
 
 export function keepDiagram(diagram) {
