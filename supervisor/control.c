@@ -2,6 +2,7 @@
 
 #include "shared/base/mem.h"
 #include "shared/ipc/rpc.h"
+#include "shared/ipc/version.h"
 #include "shared/ipc/wire.h"
 #include "supervisor/peer.h"
 
@@ -14,6 +15,7 @@ struct control {
     void *owner;
     struct ev_timer ping;
     unsigned unanswered; /* pings in a row */
+    uint32_t version;    /* of the holder (version.h); 0: it has not told */
     bool busy;           /* a handler runs: who closes now leaves the memory to it */
     bool closed;
 };
@@ -24,11 +26,40 @@ static void lose(struct control *c, const char *why)
     c->events->lost(c->owner, why);
 }
 
+/* It hears what we speak once it is clear that it understands. */
+static void greet(struct control *c, const struct hold_event *e)
+{
+    auto_buf struct buf b;
+
+    buf_init(&b, 64);
+    c->version = e->version.number;
+    if (!ipc_compatible(e->version.number, e->version.oldest)) {
+        c->events->said(c->owner, e);
+        return;
+    }
+    wire_put_u32(&b, IPC_VERSION);
+    wire_put_u32(&b, IPC_OLDEST);
+    if (!buf_failed(&b))
+        (void)peer_send(&c->peer, HOLD_VERSION, b.data, b.len);
+}
+
 static void said(struct control *c, const struct hold_event *e)
 {
     c->unanswered = 0;
+    if (e->type == HOLD_VERSION) {
+        greet(c, e);
+        return;
+    }
+    if (!c->version)
+        ev_timer_stop(c->peer.loop, &c->ping); /* it may be from before pings, which would end its connection */
     if (e->type != HOLD_PONG)
         c->events->said(c->owner, e);
+}
+
+/* Of a holder that came after us. */
+static bool may_be_skipped(const struct control *c, uint16_t type)
+{
+    return c->version > IPC_VERSION && !hold_event_known(c->role, type);
 }
 
 static void on_readable(struct peer *p)
@@ -42,6 +73,8 @@ static void on_readable(struct peer *p)
 
     c->busy = true;
     while (!c->closed && (r = peer_next(p, &type, &payload, &len)) > 0) {
+        if (may_be_skipped(c, type))
+            continue;
         if (hold_event_parse(c->role, type, payload, len, &e) < 0) {
             lose(c, "it sent a malformed message");
             peer_reading(p, false);
@@ -72,7 +105,8 @@ static void on_ping(struct ev_loop *loop, struct ev_timer *w, int revents)
     }
     ev_timer_again(loop, w);
     c->unanswered++;
-    (void)peer_send(&c->peer, HOLD_PING, NULL, 0); /* when it cannot be sent the loss is told */
+    if (c->version)
+        (void)peer_send(&c->peer, HOLD_PING, NULL, 0); /* when it cannot be sent the loss is told */
 }
 
 struct control *control_open(struct ev_loop *loop, const char *path, enum hold_role role,

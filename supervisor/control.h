@@ -13,8 +13,8 @@
 struct control; /* opaque; freed by control_close(), which handlers may call too; NULL is fine */
 
 struct control_events {
-    void (*said)(void *owner, const struct hold_event *e);
-    void (*lost)(void *owner, const char *why); /* the owner still has to close */
+    void (*said)(void *owner, const struct hold_event *e); /* HOLD_VERSION: one that we do not work with */
+    void (*lost)(void *owner, const char *why);            /* the owner still has to close */
     void (*silent)(void *owner); /* as lost: of so many pings none was answered; NULL where nothing is watched */
 };
 
@@ -30,8 +30,9 @@ int control_take(struct control *c, const struct id *id, const char *actor, int6
 int control_end(struct control *c, enum hold_reason reason);
 int control_probe(struct control *c);
 
-/* The holder is pinged every so many seconds from now on, and given up when none of CONTROL_PINGS was answered. A ping
- * counts only once this process had all of the time after it to hear the answer: nothing is lost by a machine that was
+/* The holder is pinged every so many seconds from now on, and given up when none of CONTROL_PINGS was answered, be it
+ * that it has not said anything yet. One that does not tell its version is left alone once it has spoken. A ping counts
+ * only once this process had all of the time after it to hear the answer: nothing is lost by a machine that was
  * suspended, or when it was we who stood still. */
 #define CONTROL_PINGS 4
 #define CONTROL_PING_SECONDS 5. /* what everybody uses but tests: a holder that hangs is found within 25 s */

@@ -1,5 +1,6 @@
 #include "supervisor/hold_event.h"
 
+#include "shared/base/mem.h"
 #include "shared/ipc/rpc.h"
 #include "shared/ipc/wire.h"
 
@@ -16,9 +17,7 @@ static int get_identity(struct wire_in *in, struct hold_event *e)
 {
     wire_get_id(in, &e->identity.id);
     e->identity.actor = wire_get_str(in, RPC_ACTOR_MAX);
-    if (get_time(in, &e->identity.started_wall_ms) < 0 || get_time(in, &e->identity.expires_wall_ms) < 0)
-        return -1;
-    return e->identity.actor[0] ? 0 : -1;
+    return get_time(in, &e->identity.started_wall_ms) < 0 || get_time(in, &e->identity.expires_wall_ms) < 0 ? -1 : 0;
 }
 
 static int get_phase(struct wire_in *in, struct hold_event *e)
@@ -75,6 +74,13 @@ static int get_warm(struct wire_in *in, struct hold_event *e)
     return state < HOLD_WARM__MAX ? 0 : -1;
 }
 
+static int get_version(struct wire_in *in, struct hold_event *e)
+{
+    e->version.number = wire_get_u32(in);
+    e->version.oldest = wire_get_u32(in);
+    return 0;
+}
+
 static int get_probed(struct wire_in *in, struct hold_event *e)
 {
     uint8_t ok = wire_get_u8(in);
@@ -94,18 +100,31 @@ static const struct {
     { HOLD_ATTACHED, HOLD_ROLE_ATTACH, get_attached },  { HOLD_FRAME, HOLD_ROLE_ATTACH, get_frame },
     { HOLD_EXIT, HOLD_ROLE_ATTACH, get_end },           { HOLD_PROBED, HOLD_ROLE_PROBE, get_probed },
     { HOLD_WARM, HOLD_ROLE_CONTROL, get_warm },         { HOLD_PONG, HOLD_ROLE_CONTROL, get_nothing },
+    { HOLD_VERSION, HOLD_ROLE_CONTROL, get_version },
 };
+
+static size_t find(enum hold_role role, uint16_t type)
+{
+    size_t i;
+
+    for (i = 0; i < ARRAY_LEN(kinds); i++)
+        if (kinds[i].type == type && (kinds[i].roles & role))
+            break;
+    return i;
+}
+
+bool hold_event_known(enum hold_role role, uint16_t type)
+{
+    return find(role, type) < ARRAY_LEN(kinds);
+}
 
 int hold_event_parse(enum hold_role role, uint16_t type, const void *payload, size_t len, struct hold_event *ret)
 {
     struct hold_event e = { .type = (enum hold_type)type };
     struct wire_in in;
-    size_t i;
+    size_t i = find(role, type);
 
-    for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if (kinds[i].type == type && (kinds[i].roles & role))
-            break;
-    if (i == sizeof(kinds) / sizeof(kinds[0]))
+    if (i == ARRAY_LEN(kinds))
         return -1;
     wire_start(&in, payload, len);
     if (kinds[i].get(&in, &e) < 0 || wire_end(&in) < 0)

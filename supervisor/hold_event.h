@@ -18,7 +18,7 @@ struct hold_event {
     union {
         struct {
             struct id id;
-            const char *actor; /* borrowed from the message, like data and text below; never empty */
+            const char *actor; /* borrowed from the message, like data and text below; "": nobody's yet */
             int64_t started_wall_ms, expires_wall_ms;
         } identity;
         struct {
@@ -43,11 +43,17 @@ struct hold_event {
             const char *why;
         } warm;
         struct {
+            uint32_t number, oldest;
+        } version;
+        struct {
             bool ok;
             const char *text;
         } probed;
     };
 };
+
+/* Does this role ever say something of that type? */
+bool hold_event_known(enum hold_role role, uint16_t type);
 
 /* 0, or -1: this role never says that, or the fields are not as they must be. */
 int hold_event_parse(enum hold_role role, uint16_t type, const void *payload, size_t len, struct hold_event *ret);

@@ -8,6 +8,7 @@
 
 #include "shared/base/log.h"
 #include "shared/base/mem.h"
+#include "shared/ipc/version.h"
 
 #define PAUSE_MIN 0.05
 #define PAUSE_MAX 2.0
@@ -20,7 +21,7 @@ bool launch_msg_valid(const struct launch_msg *m, size_t len, uint32_t slots)
     if (len != sizeof(*m) || m->magic != LAUNCH_MAGIC || m->op < LAUNCH_SLOT || m->op > LAUNCH_QUARANTINED)
         return false;
     if (m->op == LAUNCH_READY)
-        return true;
+        return m->value >= 0 && m->value <= slots;
     return m->slot < slots && m->state <= LAUNCH_SLOT_QUARANTINED;
 }
 
@@ -38,7 +39,8 @@ static void hang_up(struct launch_client *c)
     ev_io_stop(c->loop, &c->write);
     close(c->fd);
     c->fd = -1;
-    c->ready = false;
+    c->ready = c->foreign = false;
+    c->version = 0;
     c->queue_len = c->queue_pos = 0;
 }
 
@@ -48,6 +50,28 @@ static void lose(struct launch_client *c, const char *why, int errnum)
     hang_up(c);
     c->events->lost(c->owner);
     try_later(c);
+}
+
+/* A launcher that came after us has news that we do not know. */
+static bool may_be_skipped(const struct launch_client *c, const struct launch_msg *m, size_t len)
+{
+    return c->version > IPC_VERSION && len == sizeof(*m) && m->magic == LAUNCH_MAGIC && m->op >= LAUNCH_OP_MAX;
+}
+
+/* -1: it is of a build that has nothing in common with ours. It is not asked for anything. */
+static int take_version(struct launch_client *c, uint32_t word)
+{
+    uint32_t oldest;
+
+    launch_version_split(word, &c->version, &oldest);
+    c->foreign = !ipc_compatible(c->version, oldest);
+    if (c->foreign)
+        log_error(
+            "launcher: it speaks version %u, and none before %u; this supervisor speaks %u to %u: restart the service",
+            c->version, oldest, IPC_OLDEST, IPC_VERSION);
+    else if (c->version < IPC_VERSION)
+        log_warn("launcher: it is of an older build (version %u, ours is %u)", c->version, IPC_VERSION);
+    return c->foreign ? -1 : 0;
 }
 
 /* Handlers may send, and so lose the connection, while messages are being taken. */
@@ -69,12 +93,17 @@ static void on_readable(struct ev_loop *loop, struct ev_io *w, int revents)
             lose(c, n < 0 ? "receive" : "it closed the channel", n < 0 ? errno : 0);
             return;
         }
-        if (!launch_msg_valid(&m, (size_t)n, c->slots)) {
+        if (may_be_skipped(c, &m, (size_t)n))
+            continue;
+        if (!launch_msg_valid(&m, (size_t)n, c->ready ? c->there : c->slots)) {
             lose(c, "it sent a malformed message", 0);
             return;
         }
         if (m.op == LAUNCH_READY) {
+            if (take_version(c, m.slot) < 0)
+                continue;
             c->ready = true;
+            c->there = m.value ? (uint32_t)m.value : c->slots;
             c->complained = false;
             c->pause = PAUSE_MIN;
         }

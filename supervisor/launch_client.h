@@ -19,12 +19,15 @@ struct launch_events {
 struct launch_client {
     struct ev_loop *loop;
     const char *path; /* borrowed */
-    uint32_t slots;   /* slot numbers below this are valid */
+    uint32_t slots;   /* slot numbers below this are valid, */
+    uint32_t there;   /* or below this, once LAUNCH_READY has told */
     const struct launch_events *events;
     void *owner;
-    int fd;          /* -1: not connected */
-    bool ready;      /* LAUNCH_READY has come */
-    bool complained; /* that nobody answers */
+    int fd;           /* -1: not connected */
+    bool ready;       /* LAUNCH_READY has come */
+    bool foreign;     /* it has, of a build that does not work with ours: it is not ready, then */
+    uint32_t version; /* of the launcher (version.h), once LAUNCH_READY has come */
+    bool complained;  /* that nobody answers */
     struct ev_io read, write;
     struct ev_timer retry;
     double pause; /* seconds before the next try */

@@ -5,6 +5,7 @@
 #include "shared/base/log.h"
 #include "shared/base/mem.h"
 #include "shared/base/time.h"
+#include "shared/ipc/version.h"
 #include "supervisor/sessions.h"
 
 #define LOOK_SECONDS 0.2   /* after something has changed */
@@ -148,6 +149,8 @@ static void on_said(void *owner, const struct hold_event *e)
 {
     if (e->type == HOLD_WARM)
         on_warm(owner, e);
+    else if (e->type == HOLD_VERSION)
+        fail(owner, "its holder is of a build that does not work with ours");
     else if (e->type != HOLD_PHASE)
         fail(owner, "its holder speaks of a session");
 }
@@ -194,7 +197,8 @@ static bool wanted(const struct pool *p)
     const struct sessions *ss = p->sessions;
 
     return place_in(p, POOL_NONE) && ss->slots.free && !ss->draining && launch_client_ready(&ss->launch) &&
-           selftest_allows(&ss->selftest) && list_empty(&ss->pending) && !ss->queue.count;
+           ss->launch.version >= IPC_SINCE_NAME && selftest_allows(&ss->selftest) && list_empty(&ss->pending) &&
+           !ss->queue.count;
 }
 
 static void make(struct pool *p)

@@ -197,7 +197,7 @@ static void call_health(struct rpc_conn *c, const struct rpc_request *r)
         .sessions = (uint32_t)sv->sessions.table.count,
         .capacity = sv->sessions.slots.count,
         .quarantined = sv->sessions.slots.quarantined,
-        .sandbox = sv->sessions.selftest.verdict,
+        .sandbox = sv->sessions.launch.foreign ? "unavailable: " SESSIONS_FOREIGN : sv->sessions.selftest.verdict,
         .egress = config_egress_name(sv->config->egress),
         .cgroup = limits,
         .draining = sv->sessions.draining,

@@ -32,6 +32,14 @@ static const struct {
     { RPC_RELOAD, 0, 0, false, false, false, false },
 };
 
+/* A worker was replaced before the supervisor was. */
+static int is_newer(uint16_t type, struct err *err)
+{
+    return err_set(err, ERR_UNAVAILABLE, 0,
+                   "The service is being upgraded, try again in a moment (its supervisor does not know request %u yet)",
+                   type);
+}
+
 int rpc_request_parse(uint16_t type, const void *payload, size_t len, struct rpc_request *ret, struct err *err)
 {
     struct rpc_request r = { .type = (enum rpc_type)type, .actor = "", .login = "", .avatar = "" };
@@ -41,7 +49,7 @@ int rpc_request_parse(uint16_t type, const void *payload, size_t len, struct rpc
     for (i = 0; i < ARRAY_LEN(kinds) && kinds[i].type != type; i++)
         ;
     if (i == ARRAY_LEN(kinds))
-        return err_set(err, ERR_BAD_REQUEST, 0, "the supervisor knows no request of type %u", type);
+        return is_newer(type, err);
     wire_start(&in, payload, len);
     if (kinds[i].id)
         wire_get_id(&in, &r.id);
@@ -55,7 +63,9 @@ int rpc_request_parse(uint16_t type, const void *payload, size_t len, struct rpc
         r.login = wire_get_str(&in, SIGNIN_LOGIN_MAX);
         r.avatar = wire_get_str(&in, SIGNIN_AVATAR_MAX);
     }
-    if (wire_end(&in) < 0 || (kinds[i].actor && !r.actor[0]) || (r.flags & ~kinds[i].flags) ||
+    if (r.flags & ~kinds[i].flags)
+        return is_newer(type, err);
+    if (wire_end(&in) < 0 || (kinds[i].actor && !r.actor[0]) ||
         (type == RPC_QUEUE && (r.flags < 1 || r.flags > RPC_QUEUE_SECONDS_MAX)))
         return err_set(err, ERR_BAD_REQUEST, 0, "malformed request of type %u", type);
     *ret = r;

@@ -20,7 +20,8 @@ struct rpc_request {
     const char *login, *avatar;   /* borrowed, "" where the type has none */
 };
 
-/* 0, or -1 (ERR_BAD_REQUEST) when the type is no request or the fields are not its. */
+/* 0, or -1: ERR_BAD_REQUEST when the fields are not those of its type, ERR_UNAVAILABLE when type or flags are unknown.
+ */
 int rpc_request_parse(uint16_t type, const void *payload, size_t len, struct rpc_request *ret, struct err *err);
 
 #endif

@@ -56,6 +56,7 @@ struct session {
     bool unwanted;          /* its owner ended it: nothing of it is remembered */
     bool found;             /* left by an earlier supervisor; its holder has not said yet who it is */
     bool adopted;           /* was found, and is known by now */
+    bool foreign;           /* its holder is of a build that does not work with ours */
     bool claims;            /* its holder waited for a session, and has not said yet that this one is it */
     bool waited;            /* it is none: what an earlier supervisor left waiting for one */
     bool counts_end;        /* was started or adopted, and its end is not in the metrics yet */

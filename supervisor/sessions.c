@@ -213,6 +213,8 @@ static int check_service(struct sessions *ss, const struct create_request *r, st
 {
     if (ss->draining)
         return err_set(err, ERR_UNAVAILABLE, 0, "The service is about to be stopped and starts no new sessions");
+    if (ss->launch.foreign)
+        return err_set(err, ERR_UNAVAILABLE, 0, "Sessions cannot be started now: %s", SESSIONS_FOREIGN);
     if (!launch_client_ready(&ss->launch))
         return err_set(err, ERR_UNAVAILABLE, 0, "Sessions cannot be started now: the launcher does not answer");
     if (!selftest_allows(&ss->selftest)) {
@@ -255,6 +257,13 @@ static bool end_a_record(struct sessions *ss)
     return oldest != NULL;
 }
 
+/* It is being cleaned, of what an earlier supervisor or launcher left. */
+static bool is_nobodys(const struct sessions *ss, uint32_t slot)
+{
+    return slots_state(&ss->slots, slot) == SLOT_BUSY && !pool_owns(&ss->pool, slot) &&
+           !selftest_owns(&ss->selftest, slot);
+}
+
 /* Does more come free in a moment than others wait for already? */
 static bool place_is_coming(const struct sessions *ss)
 {
@@ -265,7 +274,7 @@ static bool place_is_coming(const struct sessions *ss)
     for (i = 0; i < ss->table.slots; i++) {
         const struct session *s = session_table_at(&ss->table, i);
 
-        coming += s && session_is_leaving(s);
+        coming += s ? session_is_leaving(s) : is_nobodys(ss, i);
     }
     coming += pool_count(&ss->pool, POOL_STARTING) + pool_count(&ss->pool, POOL_CLEARING);
     for (l = ss->pending.next; l != &ss->pending; l = l->next)
@@ -485,7 +494,7 @@ static void forget_browser(struct browser *b)
 
 int sessions_init(struct sessions *ss, struct ev_loop *loop, const struct config *config, struct err *err)
 {
-    uint32_t slots = (uint32_t)config->max_sessions;
+    uint32_t slots = (uint32_t)config->max_sessions, room = slots > LAUNCH_SLOTS_MAX ? slots : LAUNCH_SLOTS_MAX;
     int len;
 
     *ss = (struct sessions){ .loop = loop, .config = config, .adopting = true };
@@ -498,7 +507,8 @@ int sessions_init(struct sessions *ss, struct ev_loop *loop, const struct config
     len = snprintf(ss->launcher_path, sizeof(ss->launcher_path), "%s/launcher.sock", config->runtime_dir);
     if (len < 0 || (size_t)len >= sizeof(ss->launcher_path))
         return err_set(err, ERR_INTERNAL, 0, "the runtime directory %s has too long a name", config->runtime_dir);
-    if (session_table_init(&ss->table, slots) < 0 || slots_init(&ss->slots, slots) < 0 || ended_init(&ss->ended) < 0 ||
+    if (session_table_init(&ss->table, room) < 0 || slots_init(&ss->slots, slots, room) < 0 ||
+        ended_init(&ss->ended) < 0 ||
         pool_init(&ss->pool, ss, config->sandbox == SANDBOX_OFF ? 0 : (uint32_t)config->warm_pool) < 0) {
         sessions_release(ss);
         return err_nomem(err);
@@ -510,7 +520,7 @@ int sessions_init(struct sessions *ss, struct ev_loop *loop, const struct config
 
 void sessions_start(struct sessions *ss)
 {
-    launch_client_start(&ss->launch, ss->loop, ss->launcher_path, ss->slots.count, &sessions_launch_events, ss);
+    launch_client_start(&ss->launch, ss->loop, ss->launcher_path, ss->slots.room, &sessions_launch_events, ss);
 }
 
 bool sessions_settled(const struct sessions *ss)

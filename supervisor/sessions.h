@@ -20,6 +20,7 @@
 #include "supervisor/session_table.h"
 #include "supervisor/slots.h"
 
+#define SESSIONS_FOREIGN "the launcher is of another version, the service has to be restarted"
 #define SESSIONS_PATH_MAX 108 /* a socket path and its NUL */
 
 /* Told once, then out of every list. err NULL: what was waited for has happened. */

@@ -4,6 +4,7 @@
 
 #include "shared/base/log.h"
 #include "shared/base/time.h"
+#include "shared/ipc/version.h"
 #include "supervisor/sessions.h"
 
 #define LIFETIME_GRACE 5.  /* seconds: the holder ends its session itself, we only if it does not */
@@ -37,6 +38,29 @@ static void on_claimed(struct session *s, const struct hold_event *e)
         on_begun(ss, s);
 }
 
+/* An earlier supervisor had it started and told nobody. Or it waits for a session: it may have older settings than
+ * ours. */
+static void on_nobodys(struct session *s, const char *what)
+{
+    struct sessions *ss = s->keeper;
+    uint32_t slot = s->slot;
+
+    log_info("slot %u: %s", slot, what);
+    s->waited = true;
+    session_set_state(s, SESSION_GONE);
+    launch_client_send(&ss->launch, LAUNCH_STOP, slot, NULL); /* or when its inventory is complete */
+}
+
+/* Its holder is of a build that has nothing in common with ours. To its owner it is a session that was stopped. */
+static void on_foreign(struct session *s, const struct hold_event *e)
+{
+    log_error("session %s: its holder speaks version %u, and none before %u; this supervisor speaks %u to %u: it ends",
+              s->name, e->version.number, e->version.oldest, IPC_OLDEST, IPC_VERSION);
+    s->foreign = true;
+    if (!s->found) /* else once it has said whose it is */
+        sessions_end(s->keeper, s, HOLD_REASON_STOPPED, NULL);
+}
+
 /* What an earlier supervisor left says who it is. */
 static void on_identity(struct session *s, const struct hold_event *e)
 {
@@ -51,6 +75,10 @@ static void on_identity(struct session *s, const struct hold_event *e)
         session_set_state(s, SESSION_STOPPING);
         return;
     }
+    if (!e->identity.actor[0]) {
+        on_nobodys(s, "what was started there was nobody's yet, it is stopped");
+        return;
+    }
     session_table_remove(&ss->table, s);
     memcpy(s->actor, e->identity.actor, strlen(e->identity.actor) + 1);
     session_table_add(&ss->table, s);
@@ -62,6 +90,8 @@ static void on_identity(struct session *s, const struct hold_event *e)
     s->expires_mono_ms = time_mono_ms() + s->expires_wall_ms - time_wall_ms(); /* the holder has just worked it out */
     sessions_set_timer(s, seconds_left(s) + LIFETIME_GRACE);
     log_audit(s->name, s->actor, "session is found again in slot %u", s->slot);
+    if (s->foreign)
+        sessions_end(ss, s, HOLD_REASON_STOPPED, NULL);
 }
 
 static double age_seconds(const struct session *s)
@@ -105,27 +135,17 @@ static void on_end(struct session *s, const struct hold_event *e)
         sessions_serve_queue(ss);
 }
 
-/* An earlier supervisor left it waiting for a session. It may have older settings than ours. */
-static void on_warm(struct session *s)
-{
-    struct sessions *ss = s->keeper;
-    uint32_t slot = s->slot;
-
-    if (!s->found)
-        return;
-    log_info("slot %u: what waited there for a session is replaced", slot);
-    s->waited = true;
-    session_set_state(s, SESSION_GONE);
-    launch_client_send(&ss->launch, LAUNCH_STOP, slot, NULL); /* or when its inventory is complete */
-}
-
 static void on_said(void *owner, const struct hold_event *e)
 {
     struct session *s = owner;
 
     switch ((int)e->type) {
+    case HOLD_VERSION:
+        on_foreign(s, e);
+        break;
     case HOLD_WARM:
-        on_warm(s);
+        if (s->found)
+            on_nobodys(s, "what waited there for a session is replaced");
         break;
     case HOLD_IDENTITY:
         on_identity(s, e);
@@ -311,6 +331,14 @@ static void adopt(struct sessions *ss, uint32_t slot, const struct id *id)
     }
 }
 
+/* Whatever was there has ended, and who asked for that is told once nothing is left: as when we had it stopped. */
+static void on_being_cleaned(struct sessions *ss, uint32_t slot, struct session *s)
+{
+    slots_set(&ss->slots, slot, SLOT_BUSY);
+    if (s && s->state < SESSION_STOPPING)
+        session_set_state(s, SESSION_STOPPING);
+}
+
 /* One line of the launcher's inventory. */
 static void on_slot(struct sessions *ss, const struct launch_msg *m)
 {
@@ -318,6 +346,10 @@ static void on_slot(struct sessions *ss, const struct launch_msg *m)
     struct session *s = session_table_at(&ss->table, m->slot);
     bool same = s && m->state == LAUNCH_SLOT_BUSY && id_equal(&m->id, &s->id);
 
+    if (m->state == LAUNCH_SLOT_QUARANTINED && m->value == LAUNCH_BEING_CLEANED) {
+        on_being_cleaned(ss, m->slot, s);
+        return;
+    }
     slots_set(&ss->slots, m->slot, states[m->state]);
     if (s && !same && m->state == LAUNCH_SLOT_QUARANTINED)
         on_quarantined(s);
@@ -329,13 +361,22 @@ static void on_slot(struct sessions *ss, const struct launch_msg *m)
         adopt(ss, m->slot, &m->id);
 }
 
+/* The settings may have been changed since the launcher read them; it knows what there is. */
+static void count_places(struct sessions *ss, uint32_t count)
+{
+    if (!count || count == ss->slots.count)
+        return;
+    log_warn("the launcher has %u places, not %u: that is so until the service is restarted", count, ss->slots.count);
+    ss->slots.count = count;
+}
+
 /* The inventory is complete: what nobody knows has to go, and what was to go still has to. */
 static void on_ready(struct sessions *ss)
 {
     uint32_t i;
 
     ss->adopting = false;
-    for (i = 0; i < ss->slots.count; i++) {
+    for (i = 0; i < ss->slots.room; i++) {
         const struct session *s = session_table_at(&ss->table, i);
 
         if (slots_state(&ss->slots, i) == SLOT_BUSY && (!s || s->state == SESSION_STOPPING))
@@ -381,6 +422,7 @@ static void on_message(void *owner, const struct launch_msg *m)
 
     if (m->op == LAUNCH_READY) {
         ss->limits = m->state;
+        count_places(ss, (uint32_t)m->value);
         on_ready(ss);
         return;
     }

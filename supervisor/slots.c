@@ -2,13 +2,14 @@
 
 #include "shared/base/mem.h"
 
-int slots_init(struct slots *t, uint32_t count)
+int slots_init(struct slots *t, uint32_t count, uint32_t room)
 {
     *t = (struct slots){ 0 };
-    t->slot = mem_zalloc(count, sizeof(*t->slot));
+    t->slot = mem_zalloc(room, sizeof(*t->slot));
     if (!t->slot)
         return -1;
-    t->count = t->first_free = t->last_free = count;
+    t->count = count;
+    t->room = t->first_free = t->last_free = room;
     return 0;
 }
 
@@ -24,16 +25,16 @@ void slots_forget(struct slots *t)
 {
     uint32_t i;
 
-    for (i = 0; i < t->count; i++)
+    for (i = 0; i < t->room; i++)
         t->slot[i].state = SLOT_UNKNOWN;
-    t->first_free = t->last_free = t->count;
+    t->first_free = t->last_free = t->room;
     t->free = t->quarantined = 0;
 }
 
 static void queue_append(struct slots *t, uint32_t slot)
 {
-    t->slot[slot].next = t->count;
-    if (t->last_free == t->count)
+    t->slot[slot].next = t->room;
+    if (t->last_free == t->room)
         t->first_free = slot;
     else
         t->slot[t->last_free].next = slot;
@@ -43,7 +44,7 @@ static void queue_append(struct slots *t, uint32_t slot)
 
 static void queue_remove(struct slots *t, uint32_t slot)
 {
-    uint32_t *p = &t->first_free, before = t->count;
+    uint32_t *p = &t->first_free, before = t->room;
 
     while (*p != slot) {
         before = *p;
@@ -59,7 +60,7 @@ int slots_take(struct slots *t, uint32_t *ret)
 {
     uint32_t slot = t->first_free;
 
-    if (slot == t->count)
+    if (slot == t->room)
         return -1;
     slots_set(t, slot, SLOT_BUSY);
     *ret = slot;
@@ -68,7 +69,7 @@ int slots_take(struct slots *t, uint32_t *ret)
 
 enum slot_state slots_state(const struct slots *t, uint32_t slot)
 {
-    return slot < t->count ? t->slot[slot].state : SLOT_UNKNOWN;
+    return slot < t->room ? t->slot[slot].state : SLOT_UNKNOWN;
 }
 
 void slots_set(struct slots *t, uint32_t slot, enum slot_state state)

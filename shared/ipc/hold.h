@@ -7,7 +7,8 @@
  *   transcript  a worker's: what was said in the session
  *   probe    the supervisor's, at its start: can this holder build the sandbox? No session follows.
  * A holder without a session (adr/0024): the control connection makes it ready, and another one gives it a session.
- * Anything unexpected ends that connection, never the session. Fields are listed in wire order (wire.h). */
+ * Anything unexpected ends that connection, never the session; a first message that is unknown is answered with
+ * HOLD_FAILED. Fields are listed in wire order (wire.h). Versions: version.h. */
 #ifndef IPC_HOLD_H
 #define IPC_HOLD_H
 
@@ -84,6 +85,9 @@ enum hold_type {
     HOLD_PING = 130, /* nothing: not first: is somebody there? Answered at once, whatever the session does */
     /* control: holder -> supervisor */
     HOLD_PONG, /* nothing: one for each HOLD_PING */
+    /* control, both: first word of the holder, before it answers to the first message; then, if the supervisor works
+       with that, its answer */
+    HOLD_VERSION, /* u32 version, u32 oldest it works with (version.h) */
 };
 
 enum hold_said { HOLD_SAID_BROWSER, HOLD_SAID_AGENT };

@@ -66,3 +66,14 @@ void launch_limits_text(uint32_t limits, uint32_t wanted, char out[LAUNCH_LIMITS
         (void)put_words(out, n, parts, ARRAY_LEN(parts), missing);
     }
 }
+
+uint32_t launch_version(uint16_t version, uint16_t oldest)
+{
+    return (uint32_t)oldest << 16 | version;
+}
+
+void launch_version_split(uint32_t word, uint32_t *ret_version, uint32_t *ret_oldest)
+{
+    *ret_version = word & 0xffff;
+    *ret_oldest = word >> 16;
+}

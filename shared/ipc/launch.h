@@ -9,7 +9,8 @@
 
 #include "shared/base/id.h"
 
-#define LAUNCH_MAGIC 0x61677331u /* "ags1": both sides of one build */
+#define LAUNCH_MAGIC 0x61677331u /* "ags1" */
+#define LAUNCH_SLOTS_MAX 4096    /* of one launcher */
 
 enum launch_op {
     /* supervisor -> launcher */
@@ -17,8 +18,8 @@ enum launch_op {
     LAUNCH_STOP,      /* slot: kill everything of its UID, remove its directory */
 
     /* launcher -> supervisor */
-    LAUNCH_SLOT,        /* slot, state, id: one per slot right after connecting, then LAUNCH_READY */
-    LAUNCH_READY,       /* value: number of slots, state: enum launch_limit */
+    LAUNCH_SLOT,        /* slot, state, id, value: one per slot right after connecting, then LAUNCH_READY */
+    LAUNCH_READY,       /* value: number of slots, state: enum launch_limit, slot: launch_version() */
     LAUNCH_STARTED,     /* slot, id, value: pid of the holder; its socket listens */
     LAUNCH_FAILED,      /* slot, id, value: errno; the slot is clean */
     LAUNCH_EXITED,      /* slot, id, value: wait status of the holder; the slot still needs LAUNCH_STOP */
@@ -31,6 +32,10 @@ enum launch_op {
 };
 
 enum launch_slot_state { LAUNCH_SLOT_FREE, LAUNCH_SLOT_BUSY, LAUNCH_SLOT_QUARANTINED };
+
+/* Value of a LAUNCH_SLOT: what is called quarantined is but being cleaned, CLEAN or QUARANTINED follows. Else 0. (No
+ * state of its own: supervisors that know only those three would hang up.) */
+#define LAUNCH_BEING_CLEANED 1
 
 /* What the launcher bounds a session with: bits. Of the last row, one at most. */
 enum launch_limit {
@@ -58,6 +63,10 @@ uint32_t launch_limits_wanted(bool memory, bool cpu, bool disk);
 /* For people: "v1: memory swap pids cpu kill", "none: not mounted", both with what of wanted is missing. limits 0: the
  * launcher has not said anything yet. */
 void launch_limits_text(uint32_t limits, uint32_t wanted, char out[LAUNCH_LIMITS_TEXT_MAX]);
+
+/* What the launcher speaks (version.h), in one word, and back. */
+uint32_t launch_version(uint16_t version, uint16_t oldest);
+void launch_version_split(uint32_t word, uint32_t *ret_version, uint32_t *ret_oldest);
 
 struct launch_msg {
     uint32_t magic;

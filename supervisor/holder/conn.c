@@ -202,8 +202,14 @@ static int handle(struct conn *c, uint16_t type, const void *payload, size_t len
         c->role = role_for(type);
         ev_timer_stop(c->holder->loop, &c->patience);
     }
-    if (!c->role)
-        return -1;
+    if (!c->role) { /* of a build that came after us, perhaps: whoever asks for a user can tell why it does not work */
+        struct err err;
+
+        err_set(&err, ERR_UNAVAILABLE, 0,
+                "This session was started by another version of the service and cannot do that");
+        conn_fail(c, &err);
+        return 0;
+    }
     wire_start(&in, payload, len);
     return c->role->message(c, type, &in);
 }

@@ -5,6 +5,7 @@
 #include "shared/base/log.h"
 #include "shared/base/mem.h"
 #include "shared/ipc/rpc.h"
+#include "shared/ipc/version.h"
 #include "supervisor/holder/holder.h"
 
 #define PAYLOAD_MAX 1024
@@ -69,6 +70,16 @@ void control_warm(struct holder *h, const char *why)
     send_or_close(h, HOLD_WARM, &b);
 }
 
+static void send_version(struct holder *h)
+{
+    auto_buf struct buf b;
+
+    buf_init(&b, PAYLOAD_MAX);
+    wire_put_u32(&b, IPC_VERSION);
+    wire_put_u32(&b, IPC_OLDEST);
+    send_or_close(h, HOLD_VERSION, &b);
+}
+
 /* A newer one replaces it. */
 static void take_control(struct conn *c)
 {
@@ -77,6 +88,8 @@ static void take_control(struct conn *c)
     if (h->control)
         conn_close(h->control);
     h->control = c;
+    h->control_version = 0;
+    send_version(h);
 }
 
 static void send_all(struct holder *h)
@@ -157,6 +170,20 @@ static int on_ping(struct conn *c, struct wire_in *in)
     return wire_end(in) < 0 || c != c->holder->control ? -1 : conn_put(c, HOLD_PONG, NULL);
 }
 
+static int on_version(struct conn *c, struct wire_in *in)
+{
+    struct holder *h = c->holder;
+    uint32_t version = wire_get_u32(in), oldest = wire_get_u32(in);
+
+    if (wire_end(in) < 0 || c != h->control)
+        return -1;
+    if (!ipc_compatible(version, oldest))
+        log_warn("the supervisor speaks version %u, and none before %u; we speak %u to %u", version, oldest, IPC_OLDEST,
+                 IPC_VERSION);
+    h->control_version = version;
+    return 0;
+}
+
 static int on_message(struct conn *c, uint16_t type, struct wire_in *in)
 {
     switch (type) {
@@ -170,8 +197,10 @@ static int on_message(struct conn *c, uint16_t type, struct wire_in *in)
         return on_end(c, in);
     case HOLD_PING:
         return on_ping(c, in);
+    case HOLD_VERSION:
+        return on_version(c, in);
     default:
-        return -1;
+        return c == c->holder->control && c->holder->control_version > IPC_VERSION ? 0 : -1; /* it came after us */
     }
 }
 

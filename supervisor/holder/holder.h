@@ -108,6 +108,7 @@ struct holder {
     int64_t begun_wall_ms, begun_mono_ms, ended_mono_ms;
 
     struct conn *conns, *dead, *control, *attach;
+    uint32_t control_version; /* of who is at control; 0: it has not told */
     struct bundle bundle;
     struct journal journal;
     struct transcript transcript;

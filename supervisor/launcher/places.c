@@ -9,6 +9,7 @@
 
 #include "shared/base/log.h"
 #include "shared/base/mem.h"
+#include "shared/ipc/version.h"
 #include "supervisor/launcher/clean.h"
 #include "supervisor/launcher/launcher.h"
 #include "supervisor/launcher/limits.h"
@@ -68,6 +69,7 @@ static void close_report(struct place *p)
 static void quarantine(struct place *p, int left)
 {
     to_state(p, SLOT_QUARANTINED);
+    p->slot.given_up = true;
     ev_timer_again(p->launcher->loop, &p->retry);
     if (left > CLEAN_LEFT_MAX)
         log_error("slot %u: its %s cannot be removed, the slot stays out of use", p->slot.number,
@@ -90,7 +92,7 @@ static void cleaned(struct place *p)
     else
         tell(p, LAUNCH_CLEAN, 0);
     p->slot.id = (struct id){ { 0 } };
-    p->slot.failed = p->slot.swept = false;
+    p->slot.failed = p->slot.swept = p->slot.given_up = false;
     if (p->launcher->ending && places_all_free(p->launcher))
         ev_break(p->launcher->loop, EVBREAK_ALL);
 }
@@ -315,8 +317,11 @@ void places_inventory(struct launcher *l)
     uint32_t i;
 
     for (i = 0; i < l->n; i++)
-        tell(&l->places[i], LAUNCH_SLOT, 0);
-    door_send(&l->door, (struct launch_msg){ .op = LAUNCH_READY, .value = l->n, .state = limits_word(l) });
+        tell(&l->places[i], LAUNCH_SLOT, slot_is_being_cleaned(&l->places[i].slot) ? LAUNCH_BEING_CLEANED : 0);
+    door_send(&l->door, (struct launch_msg){ .op = LAUNCH_READY,
+                                             .slot = launch_version(IPC_VERSION, IPC_OLDEST),
+                                             .value = l->n,
+                                             .state = limits_word(l) });
 }
 
 bool places_all_free(const struct launcher *l)

@@ -35,6 +35,11 @@ enum launch_slot_state slot_public_state(const struct slot *s)
     return shown[s->state];
 }
 
+bool slot_is_being_cleaned(const struct slot *s)
+{
+    return s->state == SLOT_STOPPING && !s->given_up;
+}
+
 int slot_check_message(const struct launch_msg *m, size_t len, uint32_t n_slots)
 {
     if (len != sizeof(*m) || m->magic != LAUNCH_MAGIC)

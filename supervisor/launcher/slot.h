@@ -29,6 +29,7 @@ struct slot {
     int life_fd;   /* our end of the holder's pipe: it ends when we do; -1 none */
     int report_fd; /* start report of the child; -1 none */
     bool swept;    /* clean, but the holder's end is not known yet: the next one cannot be waited for before */
+    bool given_up; /* its cleaner did so once since it was used: it is quarantined while the next one tries, too */
     bool failed;   /* the start failed: the supervisor gets LAUNCH_FAILED once it is clean */
     int errnum;    /* why */
 };
@@ -37,9 +38,10 @@ struct slot {
 int slot_set_state(struct slot *s, enum slot_state to);
 const char *slot_state_name(enum slot_state state);
 
-/* What the supervisor is told. A slot being cleaned is not usable yet and becomes clean:
- * quarantined. */
+/* What the supervisor is told. A slot being cleaned is not usable: quarantined, and slot_is_being_cleaned() tells it
+ * from one that could not be cleaned. */
 enum launch_slot_state slot_public_state(const struct slot *s);
+bool slot_is_being_cleaned(const struct slot *s);
 
 /* Checks what came from the supervisor: 0, or -1 when it is no message of ours. */
 int slot_check_message(const struct launch_msg *m, size_t len, uint32_t n_slots);

@@ -20,9 +20,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define CONNECTIONS 4
 
-static const uint16_t types[] = { HOLD_CONTROL, HOLD_END,    HOLD_BUNDLE, HOLD_FILE,      HOLD_DIR,   HOLD_ENV,
-                                  HOLD_START,   HOLD_ATTACH, HOLD_SEND,   HOLD_STARTED,   HOLD_FRAME, HOLD_WARM_UP,
-                                  HOLD_CLAIM,   HOLD_PING,   999,         HOLD_TRANSCRIPT };
+static const uint16_t types[] = { HOLD_CONTROL, HOLD_END,    HOLD_BUNDLE, HOLD_FILE,       HOLD_DIR,    HOLD_ENV,
+                                  HOLD_START,   HOLD_ATTACH, HOLD_SEND,   HOLD_STARTED,    HOLD_FRAME,  HOLD_WARM_UP,
+                                  HOLD_CLAIM,   HOLD_PING,   999,         HOLD_TRANSCRIPT, HOLD_VERSION };
 
 static void must(bool fact)
 {

@@ -27,6 +27,33 @@ def test_strange_bytes_end_the_connection_not_the_session(holder, control, data)
     control.phase(wire.IS_READY)
 
 
+def test_what_a_newer_worker_asks_for_is_refused_with_the_reason(holder, control):
+    for kind in (105, 999):
+        with wire.Frames(holder.connect()) as worker:
+            worker.send(kind, b"what that takes")
+            failed = wire.Failed(worker.expect(wire.HOLD_FAILED))
+            assert failed.kind == 10 and "started by another version" in failed.text
+            with pytest.raises(Closed):
+                worker.recv()
+    holder.run(server())
+    control.phase(wire.IS_READY)
+
+
+def test_only_of_a_newer_supervisor_is_it_taken_that_it_says_more(holder, control):
+    control.send(wire.VERSION, struct.pack("=II", 9, 1))
+    control.send(999, b"news")
+    control.send(wire.PING)
+    control.until(wire.PONG).end()
+    with holder.control() as older:
+        older.send(wire.VERSION, struct.pack("=II", 1, 0))
+        older.send(999, b"news")
+        with pytest.raises(Closed):
+            older.until(wire.PONG)
+    with holder.control() as next_one:
+        holder.run(server())
+        next_one.phase(wire.IS_READY)
+
+
 def test_roles_never_mix(holder, control):
     with holder.attach() as browser:
         browser.send(wire.END, b"\6")

@@ -349,7 +349,12 @@ def test_a_process_that_sleeps_without_an_end_keeps_the_slot_out_of_use(slots, i
         (ice / "freezer.state").write_text("FROZEN")
         wait_until(lambda: "FROZEN" in (ice / "freezer.state").read_text() and "D" in states(UID), 20, "it sleeps, and is not woken by signals")
         slots.send(wire.STOP, 0)
+        slots.connect()
+        assert slots.values[0] == 1, "it is being cleaned"
         assert slots.recv(timeout=20)[:4] == (wire.QUARANTINED, 0, 2, 1)
+        for _ in range(2):  # whether or not it is being tried again
+            slots.connect()
+            assert (slots.inventory[0], slots.values[0]) == (2, 0), "it is quarantined"
         slots.send(wire.START, 0, uuid.uuid4())
         assert slots.recv()[0] == wire.FAILED
         assert "1 processes cannot be killed, the slot stays out of use" in slots.log.read_text()

@@ -320,11 +320,17 @@ def test_a_holder_cannot_make_us_allocate_what_it_announces(rig):
 
 
 @pytest.mark.parametrize("kind, payload", [
-    (0, b""), (7777, b""), (rig_module.CREATE, b""), (rig_module.CREATE, bytes(16) + text(ME) + u32(64)),
+    (rig_module.CREATE, b""), (rig_module.CREATE, bytes(16) + text(ME)), (rig_module.QUEUE, bytes(16) + text(ME) + u32(0)),
     (rig_module.INFO, bytes(16) + text("")), (rig_module.HEALTH, b"x"), (rig_module.ADMIT, text("x" * 200) + u32(1)),
 ])
 def test_a_malformed_request_is_refused(rig, kind, payload):
     assert failure(rig, kind, payload).kind == rig_module.BAD_REQUEST
+
+
+@pytest.mark.parametrize("kind, payload", [(0, b""), (7777, b""), (rig_module.CREATE, bytes(16) + text(ME) + u32(1 << 20))])
+def test_a_request_of_a_newer_worker_is_refused_with_the_reason(rig, kind, payload):
+    refused = failure(rig, kind, payload)
+    assert refused.kind == rig_module.UNAVAILABLE and "is being upgraded" in refused.sentence
 
 
 def test_an_oversized_request_ends_the_connection(rig):
@@ -544,6 +550,64 @@ def test_a_killed_supervisor_finds_its_sessions_again():
         wait_until(lambda: len(rig.launcher.holders) == 2, what="only the self-test's slot was cleared")
         rig.end(session)
         rig.end(starting, "ip:192.0.2.1")
+
+
+@pytest.mark.parametrize("version, works_with, lives", [(0, 0, True), (1, 0, True), (9, 1, True), (9, 0, True), (9, 2, False)])
+def test_holders_and_launchers_of_another_build(version, works_with, lives):
+    """An upgrade, or a step back: what they have in common is enough for a conversation, or its owner is told that it is over."""
+    with Rig() as rig:
+        session, holder = rig.ready()
+        holder.say("one")
+        rig.kill()
+        holder.version = rig.launcher.version = version
+        holder.works_with = rig.launcher.works_with = works_with if lives else 0
+        if not lives:
+            holder.works_with = works_with
+        holder.greeted.clear()
+        rig.start()
+        if not lives:
+            wait_until(lambda: rig.is_gone(session), what="it has ended")
+            assert rig.info(session)["reason"] == "stopped"
+            assert "its holder speaks version 9, and none before 2; this supervisor speaks 0 to 1: it ends" in rig.log_text()
+            return
+        wait_until(lambda: rig.info(session)["state"] == "DETACHED", what="it is found again")
+        assert not version or holder.greeted.wait(5), "it was told whom it speaks with"
+        assert version or not holder.greeted.is_set(), "it would end the connection"
+        if version > 1:
+            send_message(holder.control, 999, b"news")  # of no interest to us
+            rig.launcher.tell(77, 999)
+        with rig.socket(session) as ws:
+            assert greet(ws, received=0) == {"type": "auth_ok", "resumed": True, "from": 1}
+            assert ws.recv(timeout=5) == "one"
+        rig.end(session)
+        rig.create()
+
+
+def test_a_launcher_of_another_build_starts_nothing_and_everybody_is_told_why():
+    with Rig() as rig:
+        rig.kill()
+        rig.launcher.version, rig.launcher.works_with = 9, 2
+        rig.start(ready=False)
+        wait_until(lambda: "of another version" in rig.health()["sandbox"])
+        refused = failure(rig, rig_module.CREATE, uuid.uuid4().bytes + text(ME) + u32(0))
+        assert refused.kind == rig_module.UNAVAILABLE and "of another version" in refused.sentence
+
+
+@pytest.mark.parametrize("slots", [2, 9])
+def test_places_are_what_the_launcher_has(slots):
+    """The settings were changed, nobody restarted the service, and the supervisor was killed."""
+    with Rig(slots=4) as rig:
+        sessions = [rig.ready()[0] for _ in range(3)]
+        rig.kill()
+        rig.settings["MAX_SESSIONS"] = str(slots)
+        rig.start()
+        for session in sessions:
+            wait_until(lambda s=session: rig.info(s)["state"] == "DETACHED", what="it is found again")
+        assert rig.health()["capacity"] == 4
+        assert f"the launcher has 4 places, not {slots}" in rig.log_text()
+        assert rig.counter("agentsim_slots") == 4
+        rig.end(sessions[2])
+        rig.create()
 
 
 def test_a_full_service_goes_on_after_a_kill_without_a_free_place_to_test_in():

@@ -15,7 +15,7 @@ import pytest
 from tests.bench import diagrams
 from tests.support.holder import UID
 from tests.support.stack import Stack, processes_of_uids, wait_until
-from tests.support.wire import (CLAIM, CONTROL, FAILED, HOLD_FAILED, HOLD_START, HOLD_STARTED, NAME, START, STARTED, STARTING, WARM,
+from tests.support.wire import (CLAIM, CONTROL, FAILED, HOLD_FAILED, HOLD_START, HOLD_STARTED, NAME, START, STARTED, STARTING, VERSION, WARM,
                                 WARM_UP, Closed, Control, Failed, Frames, Slots, lines, string)
 
 RUNTIME = {k: v for k, v in os.environ.items() if k == "AGENT_SIMULATOR_PYTHON"}
@@ -177,6 +177,7 @@ def test_the_next_supervisor_learns_that_it_waits(holder, waiting):
     waiting.close()
     with Frames(holder.connect()) as other:
         other.send(CONTROL, string(""), struct.pack("=QQ", 0, 0))
+        other.expect(VERSION)
         assert other.expect(WARM).u8() == 1
     with holder.claim() as control:
         runs(holder, control, WARM_RUN)

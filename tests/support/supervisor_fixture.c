@@ -15,6 +15,7 @@
 #include "shared/base/io.h"
 #include "shared/base/log.h"
 #include "shared/base/time.h"
+#include "shared/ipc/version.h"
 #include "shared/ipc/wire.h"
 
 static char text_empty[] = "", text_token[] = "s3cret";
@@ -138,6 +139,9 @@ static void tell(struct fixture *f, const struct launch_msg *m)
 void fixture_tell(struct fixture *f, enum launch_op op, uint32_t slot, const struct id *id, int64_t value)
 {
     struct launch_msg m = { .magic = LAUNCH_MAGIC, .op = op, .slot = slot, .value = value };
+
+    if (op == LAUNCH_READY)
+        m.slot = launch_version(IPC_VERSION, IPC_OLDEST);
 
     if (id)
         m.id = *id;

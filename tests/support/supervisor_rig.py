@@ -33,7 +33,8 @@ BAD_REQUEST, SCHEMA, AUTH, FORBIDDEN, NOT_FOUND, TOO_LARGE, CONFLICT, LIMIT, UPS
 
 # hold.h
 CONTROL, HOLD_END, IDENTITY, PHASE, GONE, DONE = range(1, 7)
-PING, PONG = 130, 131
+PING, PONG, HOLD_VERSION = 130, 131, 132
+VERSION, OLDEST = 1, 0  # version.h
 ATTACH, SEND, ATTACHED, FRAME, EXIT = range(64, 69)
 PROBE, PROBED = 128, 129
 WAITING, STARTING, READY, ENDED = range(4)
@@ -159,7 +160,8 @@ class Holder:
         self.reads = threading.Event()  # cleared: what the browser sends is not taken
         self.reads.set()
         self.answers_attach = self.answers_end = True
-        self.claimed = threading.Event()
+        self.claimed, self.greeted = threading.Event(), threading.Event()
+        self.version, self.works_with = VERSION, OLDEST  # version 0: a build that does not tell
         self.connections = []
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.listener.bind(str(path))
@@ -199,14 +201,20 @@ class Holder:
             if lifetime:
                 self.actor, self.started, self.expires = actor, started, started + lifetime
             self.control = sock
+            if self.version:
+                send_message(sock, HOLD_VERSION, u32(self.version) + u32(self.works_with))
             send_message(sock, IDENTITY, self.claims.bytes + text(self.actor) + u64(self.started) + u64(self.expires))
             self._tell_phase()
         self.claimed.set()
         while (message := recv_message(sock)) is not None:
             kind, payload = message
             if kind == PING:
+                assert self.version, "it would not know what that is"
                 with self.lock:
                     send_message(sock, PONG)
+                continue
+            if kind == HOLD_VERSION:
+                self.greeted.set()
                 continue
             assert kind == HOLD_END
             self.ends.put(payload[0])
@@ -295,6 +303,7 @@ class Launcher:
         self.probe_answer = u8(1) + text("")
         self.starts, self.stops = [], []
         self.start_errno = 0
+        self.version, self.works_with = VERSION, OLDEST
         self.keeps_starting = self.keeps_cleaning = False  # True: that message is never sent
         self.sock = None
         self.open()
@@ -325,7 +334,7 @@ class Launcher:
                 holder = self.holders.get(slot)
                 state = BUSY if holder else QUARANTINED if slot in self.quarantined else FREE
                 self.tell(L_SLOT, slot, state, session=holder.session if holder else None)
-            self.tell(L_READY, value=self.slots)
+            self.tell(L_READY, self.works_with << 16 | self.version, value=self.slots)
             while data := sock.recv(64):
                 magic, op, slot, _, _, session = struct.unpack("<IIIIq16s", data)
                 assert magic == MAGIC

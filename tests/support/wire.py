@@ -36,7 +36,7 @@ ATTACH, SEND, ATTACHED, FRAME, EXIT = range(64, 69)
 LIST, READ, WALK, ENTRY, DATA, LAST = range(96, 102)
 WARM_UP, CLAIM, WARM = 120, 121, 122
 PROBE, PROBED = 128, 129
-PING, PONG = 130, 131
+PING, PONG, VERSION = 130, 131, 132
 WARMTH = ["making", "ready", "lost"]
 
 WAITING, STARTING, IS_READY, ENDED = range(4)
@@ -171,10 +171,14 @@ class Waiting(Frames):
 
     def __init__(self, sock):
         super().__init__(sock)
+        self.heard = False
         self.send(WARM_UP)
 
     def hears(self, timeout=30.0):
         """What has become of the interpreter, and why."""
+        if not self.heard:
+            self.expect(VERSION, timeout)
+        self.heard = True
         f = self.expect(WARM, timeout)
         state, why = WARMTH[f.u8()], f.str()
         f.end()
@@ -193,6 +197,9 @@ class Control(Frames):
         super().__init__(sock)
         kind, first = (CLAIM, session.bytes) if session else (CONTROL, b"")
         self.send(kind, first, string(actor), struct.pack("=QQ", int(time.time() * 1000), lifetime_ms))
+        f = self.expect(VERSION)
+        self.version, self.works_with = f.u32(), f.u32()
+        f.end()
         f = self.expect(IDENTITY)
         self.id, self.actor, self.started, self.expires = f.id(), f.str(), f.u64(), f.u64()
         f.end()
@@ -400,12 +407,14 @@ class Slots:
             self.sock.close()
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         wait_until(self._try_connect, 10, "the launcher takes connections")
-        self.inventory, self.ids = [], []
+        self.inventory, self.ids, self.values = [], [], []
         while (m := self.recv())[0] != READY:
             assert m[0] == SLOT
             self.inventory.append(m[2])
             self.ids.append(m[4])
+            self.values.append(m[3])
         self.limits, self.n = m[2], m[3]
+        assert m[1] == 1, "version, works with any"
         assert len(self.inventory) == self.n
 
     def _try_connect(self):

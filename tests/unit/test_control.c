@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 
 #include "shared/base/mem.h"
 #include "shared/base/time.h"
+#include "shared/ipc/version.h"
 #include "shared/ipc/wire.h"
 #include "supervisor/control.h"
 #include "tests/support/oom.h"
@@ -153,12 +155,29 @@ static int await(struct talk *t)
     return fixture_recv(&t->f, t->holder, &type, &b, NULL) ? type : -1;
 }
 
+static void tell_version(struct talk *t, uint32_t version, uint32_t oldest)
+{
+    auto_buf struct buf b;
+
+    buf_init(&b, 64);
+    wire_put_u32(&b, version);
+    wire_put_u32(&b, oldest);
+    fixture_send(t->holder, HOLD_VERSION, b.data, b.len);
+}
+
+static void watch(struct talk *t, double pause)
+{
+    tell_version(t, IPC_VERSION, IPC_OLDEST);
+    control_watch(t->control, pause);
+    assert_int_equal(await(t), HOLD_VERSION);
+}
+
 static void who_answers_none_of_four_pings_is_silent(void **state)
 {
     struct talk *t = *state;
     int i;
 
-    control_watch(t->control, .005);
+    watch(t, .005);
     for (i = 0; i < CONTROL_PINGS; i++)
         assert_int_equal(await(t), HOLD_PING);
     fixture_wait(&t->f, t->silent);
@@ -174,7 +193,7 @@ static void any_word_is_an_answer_and_pongs_are_no_event(void **state)
     struct talk *t = *state;
     int i;
 
-    control_watch(t->control, .005);
+    watch(t, .005);
     for (i = 0; i < 3 * CONTROL_PINGS; i++) {
         assert_int_equal(await(t), HOLD_PING);
         if (i % 2)
@@ -194,7 +213,7 @@ static void a_supervisor_that_stood_still_blames_nobody(void **state)
     struct timespec still = { .tv_nsec = 100000000 };
     int i, round;
 
-    control_watch(t->control, pause);
+    watch(t, pause);
     for (round = 0; round < 3; round++) {
         for (i = 0; i < CONTROL_PINGS - 1; i++)
             assert_int_equal(await(t), HOLD_PING);
@@ -212,6 +231,58 @@ static void a_supervisor_that_stood_still_blames_nobody(void **state)
         fixture_pass(&t->f);
     assert_int_equal(t->silent, 0);
     assert_int_equal(t->lost, 1);
+}
+
+static void who_never_says_a_word_is_silent_too(void **state)
+{
+    struct talk *t = *state;
+
+    control_watch(t->control, .005);
+    fixture_wait(&t->f, t->silent);
+    assert_int_equal(t->lost, 0);
+}
+
+/* It would end its connection at a ping. */
+static void who_does_not_tell_its_version_is_not_pinged(void **state)
+{
+    struct talk *t = *state;
+    char byte;
+    int i;
+
+    control_watch(t->control, .001);
+    fixture_phase(&t->f, t->holder, HOLD_READY);
+    fixture_wait(&t->f, t->said);
+    while (recv(t->holder, &byte, 1, MSG_DONTWAIT) > 0) /* before it spoke nothing could be told */
+        fail_msg("a ping, or a version, for somebody who may not know them");
+    for (i = 0; i < 20; i++)
+        fixture_pass(&t->f);
+    assert_int_equal(t->silent, 0);
+    assert_int_equal(recv(t->holder, &byte, 1, MSG_DONTWAIT), -1);
+}
+
+static void what_a_newer_holder_says_is_skipped(void **state)
+{
+    struct talk *t = *state;
+
+    tell_version(t, IPC_VERSION + 7, IPC_VERSION);
+    assert_int_equal(await(t), HOLD_VERSION);
+    fixture_send(t->holder, 999, "news", 4);
+    fixture_phase(&t->f, t->holder, HOLD_READY);
+    fixture_wait(&t->f, t->said);
+    assert_int_equal(t->lost, 0);
+    fixture_send(t->holder, HOLD_PHASE, "?", 1); /* what we know has to be as we know it */
+    fixture_wait(&t->f, t->lost);
+}
+
+static void one_that_does_not_work_with_us_is_an_event(void **state)
+{
+    struct talk *t = *state;
+    char byte;
+
+    tell_version(t, IPC_VERSION + 7, IPC_VERSION + 1);
+    fixture_wait(&t->f, t->said);
+    assert_int_equal(t->lost, 0);
+    assert_int_equal(recv(t->holder, &byte, 1, MSG_DONTWAIT), -1);
 }
 
 static void nobody_there_is_an_error(void **state)
@@ -243,6 +314,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(who_answers_none_of_four_pings_is_silent, setup, teardown),
         cmocka_unit_test_setup_teardown(any_word_is_an_answer_and_pongs_are_no_event, setup, teardown),
         cmocka_unit_test_setup_teardown(a_supervisor_that_stood_still_blames_nobody, setup, teardown),
+        cmocka_unit_test_setup_teardown(who_never_says_a_word_is_silent_too, setup, teardown),
+        cmocka_unit_test_setup_teardown(who_does_not_tell_its_version_is_not_pinged, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_a_newer_holder_says_is_skipped, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_that_does_not_work_with_us_is_an_event, setup, teardown),
         cmocka_unit_test_setup_teardown(nobody_there_is_an_error, setup, teardown),
     };
 

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "shared/base/mem.h"
+#include "shared/ipc/version.h"
 #include "supervisor/launch_client.h"
 #include "tests/support/oom.h"
 
@@ -179,6 +180,9 @@ static void messages_are_checked(void **state)
         { { .magic = LAUNCH_MAGIC, .op = LAUNCH_SLOT, .slot = SLOTS - 1 }, sizeof(struct launch_msg), true },
         { { .magic = LAUNCH_MAGIC, .op = LAUNCH_QUARANTINED }, sizeof(struct launch_msg), true },
         { { .magic = LAUNCH_MAGIC, .op = LAUNCH_READY, .slot = 99 }, sizeof(struct launch_msg), true },
+        { { .magic = LAUNCH_MAGIC, .op = LAUNCH_READY, .value = SLOTS }, sizeof(struct launch_msg), true },
+        { { .magic = LAUNCH_MAGIC, .op = LAUNCH_READY, .value = SLOTS + 1 }, sizeof(struct launch_msg), false },
+        { { .magic = LAUNCH_MAGIC, .op = LAUNCH_READY, .value = -1 }, sizeof(struct launch_msg), false },
         { { .magic = LAUNCH_MAGIC, .op = LAUNCH_CLEAN, .slot = SLOTS }, sizeof(struct launch_msg), false },
         { { .magic = LAUNCH_MAGIC, .op = LAUNCH_SLOT, .state = 3 }, sizeof(struct launch_msg), false },
         { { .magic = LAUNCH_MAGIC, .op = LAUNCH_START }, sizeof(struct launch_msg), false }, /* ours */
@@ -193,6 +197,40 @@ static void messages_are_checked(void **state)
     (void)state;
     for (i = 0; i < ARRAY_LEN(rows); i++)
         assert_int_equal(launch_msg_valid(&rows[i].m, rows[i].len, SLOTS), rows[i].valid);
+}
+
+static void a_newer_launcher_may_have_news(void **state)
+{
+    struct fixture *f = *state;
+
+    listen_again(f);
+    start(f);
+    take_connection(f);
+    say(f, LAUNCH_READY, launch_version(IPC_VERSION + 7, IPC_VERSION));
+    say(f, LAUNCH_OP_MAX + 3, 99);
+    say(f, LAUNCH_CLEAN, 1);
+    while (f->messages < 2)
+        ev_run(f->loop, EVRUN_ONCE);
+    assert_int_equal(f->last.op, LAUNCH_CLEAN);
+    assert_int_equal(f->losses, 0);
+    assert_true(launch_client_ready(&f->client));
+    assert_int_equal(f->client.version, IPC_VERSION + 7);
+}
+
+static void one_that_does_not_work_with_us_is_not_asked(void **state)
+{
+    struct fixture *f = *state;
+
+    listen_again(f);
+    start(f);
+    take_connection(f);
+    say(f, LAUNCH_READY, launch_version(IPC_VERSION + 7, IPC_VERSION + 1));
+    while (!f->client.foreign)
+        ev_run(f->loop, EVRUN_ONCE);
+    assert_false(launch_client_ready(&f->client));
+    assert_int_equal(f->losses, 0);
+    become_ready(f); /* the next one may */
+    assert_false(f->client.foreign);
 }
 
 static void a_malformed_message_ends_the_channel(void **state)
@@ -255,6 +293,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(it_waits_for_a_launcher_that_is_not_there_yet, setup, teardown),
         cmocka_unit_test_setup_teardown(it_connects_again_when_the_launcher_dies, setup, teardown),
         cmocka_unit_test(messages_are_checked),
+        cmocka_unit_test_setup_teardown(a_newer_launcher_may_have_news, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_that_does_not_work_with_us_is_not_asked, setup, teardown),
         cmocka_unit_test_setup_teardown(a_malformed_message_ends_the_channel, setup, teardown),
         cmocka_unit_test_setup_teardown(a_full_channel_delays_but_loses_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(without_memory_the_channel_is_begun_anew, setup, teardown),

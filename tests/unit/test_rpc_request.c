@@ -18,7 +18,7 @@ static int parse(uint16_t type, const struct buf *b, struct rpc_request *r)
     int rc = rpc_request_parse(type, b->data, b->len, r, &err);
 
     if (rc < 0)
-        assert_int_equal(err.kind, ERR_BAD_REQUEST);
+        assert_true(err.kind == ERR_BAD_REQUEST || err.kind == ERR_UNAVAILABLE);
     return rc;
 }
 
@@ -33,6 +33,23 @@ static void put(struct buf *b, bool id, const char *actor, bool has_flags, uint3
         wire_put_u32(b, flags);
 }
 
+static void what_a_newer_worker_asks_for_has_to_wait(void **state)
+{
+    struct rpc_request r;
+    struct err err;
+    struct buf b;
+
+    (void)state;
+    assert_int_equal(rpc_request_parse(60000, "", 0, &r, &err), -1);
+    assert_int_equal(err.kind, ERR_UNAVAILABLE);
+    put(&b, true, "ip:a", true, 1u << 20);
+    assert_int_equal(rpc_request_parse(RPC_CREATE, b.data, b.len, &r, &err), -1);
+    assert_int_equal(err.kind, ERR_UNAVAILABLE);
+    assert_int_equal(rpc_request_parse(RPC_INFO, b.data, b.len, &r, &err), -1);
+    assert_int_equal(err.kind, ERR_BAD_REQUEST);
+    buf_release(&b);
+}
+
 static void each_request_has_exactly_its_fields(void **state)
 {
     static const struct {
@@ -44,12 +61,12 @@ static void each_request_has_exactly_its_fields(void **state)
         int rc;
     } rows[] = {
         { RPC_ADMIT, false, "ip:a", true, RPC_ADMIT_RATE | RPC_ADMIT_CAP, 0 },
-        { RPC_ADMIT, false, "ip:a", true, 4, -1 },
+        { RPC_ADMIT, false, "ip:a", true, 1u << 20, -1 },
         { RPC_ADMIT, false, "", true, RPC_ADMIT_RATE, -1 },
         { RPC_ADMIT, true, "ip:a", true, RPC_ADMIT_RATE, -1 },
         { RPC_CREATE, true, "internal", true, RPC_CREATE_INTERNAL, 0 },
         { RPC_CREATE, true, "ip:a", true, RPC_CREATE_MAY_WAIT, 0 },
-        { RPC_CREATE, true, "ip:a", true, 4, -1 },
+        { RPC_CREATE, true, "ip:a", true, 1u << 20, -1 },
         { RPC_CREATE, true, "ip:a", false, 0, -1 },
         { RPC_QUEUE, true, "ip:a", true, 60, 0 },
         { RPC_QUEUE, true, "ip:a", true, 61, -1 },
@@ -179,6 +196,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_request_has_exactly_its_fields),
+        cmocka_unit_test(what_a_newer_worker_asks_for_has_to_wait),
         cmocka_unit_test(an_actor_is_bounded_and_has_no_nul),
         cmocka_unit_test(a_request_cut_short_anywhere_is_refused),
         cmocka_unit_test(sign_ins_carry_digests_of_exactly_their_size),

@@ -11,6 +11,7 @@
 
 #include "shared/base/mem.h"
 #include "shared/base/time.h"
+#include "shared/ipc/version.h"
 #include "shared/ipc/wire.h"
 #include "tests/support/oom.h"
 #include "tests/support/supervisor_fixture.h"
@@ -278,6 +279,110 @@ static void a_new_inventory_corrects_what_we_believe(void **state)
     close(second);
 }
 
+/* The next launcher is still at it: no process has refused to end so far. */
+static void what_is_being_cleaned_after_a_restart_is_not_quarantined(void **state)
+{
+    struct fixture *f = *state;
+    struct session *kept, *ended;
+    struct asker a;
+    struct launch_msg m = { .magic = LAUNCH_MAGIC, .op = LAUNCH_SLOT, .state = LAUNCH_SLOT_QUARANTINED, .value = 1 };
+    int control, second;
+
+    kept = fixture_session(f, ME, &control);
+    ended = fixture_session(f, "ip:192.0.2.2", &second);
+    waiter_init(&a.end, on_end);
+    a.ended = 0;
+    sessions_end(&f->sv.sessions, ended, HOLD_REASON_STOPPED, &a.end);
+    assert_int_equal(fixture_asked(f, LAUNCH_STOP).slot, ended->slot);
+    shutdown(f->launcher, SHUT_RDWR);
+    fixture_connect_launcher(f);
+    for (m.slot = 0; m.slot < FIXTURE_SLOTS; m.slot++) /* all three, the last without anybody we know of */
+        assert_int_equal(send(f->launcher, &m, sizeof(m), MSG_NOSIGNAL), sizeof(m));
+    fixture_tell(f, LAUNCH_READY, 0, NULL, FIXTURE_SLOTS);
+    fixture_wait(f, kept->state == SESSION_STOPPING);
+    assert_int_equal(f->sv.sessions.slots.quarantined, 0);
+    assert_int_equal(a.ended, 0);
+    assert_int_equal(f->sv.sessions.table.count, 2);
+    fixture_tell(f, LAUNCH_CLEAN, ended->slot, NULL, 0);
+    assert_int_equal(a.ended, 1);
+    assert_int_equal(a.err.kind, ERR_NONE);
+    fixture_tell(f, LAUNCH_QUARANTINED, kept->slot, NULL, 1);
+    assert_int_equal(f->sv.sessions.table.count, 0);
+    assert_int_equal(f->sv.sessions.slots.quarantined, 1);
+    close(control);
+    close(second);
+}
+
+/* Somebody changed the settings, and then the supervisor died. */
+static void the_launcher_knows_how_many_places_there_are(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t i;
+
+    sessions_start(&f->sv.sessions);
+    fixture_connect_launcher(f);
+    for (i = 0; i < FIXTURE_SLOTS + 3; i++)
+        fixture_tell_slot(f, i, LAUNCH_SLOT_FREE, NULL);
+    fixture_tell(f, LAUNCH_READY, 0, NULL, FIXTURE_SLOTS + 3);
+    assert_int_equal(f->sv.sessions.slots.count, FIXTURE_SLOTS + 3);
+    assert_int_equal(f->sv.sessions.slots.free, FIXTURE_SLOTS + 2); /* but for the self-test's */
+}
+
+static void tell_foreign(int control)
+{
+    auto_buf struct buf b;
+
+    buf_init(&b, 64);
+    wire_put_u32(&b, IPC_VERSION + 2);
+    wire_put_u32(&b, IPC_VERSION + 1);
+    fixture_send(control, HOLD_VERSION, b.data, b.len);
+}
+
+static void a_holder_that_we_do_not_understand_ends_and_its_owner_can_tell(void **state)
+{
+    struct fixture *f = *state;
+    struct id mine = { { 1 } };
+    struct rpc_session told;
+    struct err err;
+    int control;
+
+    fixture_open_holder(f, 1);
+    sessions_start(&f->sv.sessions);
+    fixture_connect_launcher(f);
+    fixture_tell_slot(f, 1, LAUNCH_SLOT_BUSY, &mine);
+    fixture_tell(f, LAUNCH_READY, 0, NULL, FIXTURE_SLOTS);
+    control = fixture_accept_holder(f, 1);
+    tell_foreign(control);
+    fixture_turn(f);
+    fixture_identify(f, control, &mine, ME);
+    fixture_send(control, HOLD_DONE, NULL, 0); /* it knows how to end */
+    fixture_wait(f, session_table_find(&f->sv.sessions.table, &mine)->state == SESSION_STOPPING);
+    fixture_tell(f, LAUNCH_CLEAN, 1, NULL, 0);
+    assert_int_equal(f->sv.sessions.table.count, 0);
+    assert_int_equal(sessions_describe(&f->sv.sessions, &mine, ME, &told, &err), 0);
+    assert_string_equal(told.exit_reason, "stopped");
+    close(control);
+}
+
+static void a_launcher_that_we_do_not_understand_is_told_to_whoever_asks(void **state)
+{
+    struct fixture *f = *state;
+    struct launch_msg m = { .magic = LAUNCH_MAGIC,
+                            .op = LAUNCH_READY,
+                            .slot = launch_version(IPC_VERSION + 2, IPC_VERSION + 1),
+                            .value = FIXTURE_SLOTS };
+    struct asker a;
+
+    sessions_start(&f->sv.sessions);
+    fixture_connect_launcher(f);
+    assert_int_equal(send(f->launcher, &m, sizeof(m), MSG_NOSIGNAL), sizeof(m));
+    fixture_wait(f, f->sv.sessions.launch.foreign);
+    ask(f, &a, ME);
+    assert_int_equal(a.told, 1);
+    assert_int_equal(a.err.kind, ERR_UNAVAILABLE);
+    assert_non_null(strstr(a.err.msg, "another version"));
+}
+
 static void a_session_that_was_starting_ends_with_the_channel(void **state)
 {
     struct fixture *f = *state;
@@ -346,6 +451,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_an_earlier_supervisor_left_is_found, setup, teardown),
         cmocka_unit_test_setup_teardown(a_found_holder_that_belongs_to_nobody_is_stopped, setup, teardown),
         cmocka_unit_test_setup_teardown(a_new_inventory_corrects_what_we_believe, setup_ready, teardown),
+        cmocka_unit_test_setup_teardown(what_is_being_cleaned_after_a_restart_is_not_quarantined, setup_ready,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(the_launcher_knows_how_many_places_there_are, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_holder_that_we_do_not_understand_ends_and_its_owner_can_tell, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_launcher_that_we_do_not_understand_is_told_to_whoever_asks, setup, teardown),
         cmocka_unit_test_setup_teardown(a_session_that_was_starting_ends_with_the_channel, setup_ready, teardown),
         cmocka_unit_test(without_memory_a_start_fails_and_nothing_stays),
     };

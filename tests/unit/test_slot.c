@@ -57,7 +57,11 @@ static void the_supervisor_never_sees_a_slot_free_that_is_not(void **state)
     for (s.state = 0; s.state < SLOT__MAX; s.state++) {
         assert_int_equal(slot_public_state(&s) == LAUNCH_SLOT_FREE, s.state == SLOT_FREE);
         assert_true(strlen(slot_state_name(s.state)) > 0);
+        assert_int_equal(slot_is_being_cleaned(&s), s.state == SLOT_STOPPING);
     }
+    s = (struct slot){ .state = SLOT_STOPPING, .given_up = true }; /* another attempt */
+    assert_int_equal(slot_public_state(&s), LAUNCH_SLOT_QUARANTINED);
+    assert_false(slot_is_being_cleaned(&s));
     assert_string_equal(slot_state_name(SLOT__MAX), "");
 }
 

@@ -14,7 +14,7 @@ static void nothing_is_given_before_the_launcher_has_spoken(void **state)
     uint32_t slot = 77;
 
     (void)state;
-    assert_int_equal(slots_init(&t, 3), 0);
+    assert_int_equal(slots_init(&t, 3, 3), 0);
     assert_int_equal(slots_take(&t, &slot), -1);
     assert_int_equal(slot, 77);
     slots_set(&t, 2, SLOT_FREE);
@@ -31,7 +31,7 @@ static void the_slot_free_for_longest_comes_first(void **state)
     uint32_t slot, i;
 
     (void)state;
-    assert_int_equal(slots_init(&t, 3), 0);
+    assert_int_equal(slots_init(&t, 3, 3), 0);
     for (i = 0; i < 3; i++)
         slots_set(&t, i, SLOT_FREE);
     assert_int_equal(slots_take(&t, &slot), 0);
@@ -50,7 +50,7 @@ static void a_quarantined_slot_stays_out_until_it_is_clean(void **state)
     uint32_t slot;
 
     (void)state;
-    assert_int_equal(slots_init(&t, 2), 0);
+    assert_int_equal(slots_init(&t, 2, 2), 0);
     slots_set(&t, 0, SLOT_FREE);
     slots_set(&t, 1, SLOT_QUARANTINED);
     assert_int_equal(t.quarantined, 1);
@@ -70,7 +70,7 @@ static void a_slot_may_leave_the_middle_of_the_queue(void **state)
     uint32_t slot, i;
 
     (void)state;
-    assert_int_equal(slots_init(&t, 4), 0);
+    assert_int_equal(slots_init(&t, 4, 4), 0);
     for (i = 0; i < 4; i++)
         slots_set(&t, i, SLOT_FREE);
     slots_set(&t, 3, SLOT_BUSY); /* the last */
@@ -97,7 +97,7 @@ static void without_memory_there_are_no_slots(void **state)
     OOM_SWEEP({
         struct slots t;
 
-        if (slots_init(&t, 4) == 0)
+        if (slots_init(&t, 4, 4) == 0)
             slots_release(&t);
     });
 }
