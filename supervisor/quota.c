@@ -188,8 +188,10 @@ static int refuse(const struct quota *q, const struct actor *a, int64_t now_ms, 
     int64_t until = a->count ? a->hits[(a->first + over) % a->cap] + q->rule.window_ms : now_ms + q->rule.window_ms;
     unsigned wait = whole_seconds(until - now_ms);
 
-    err_set(err, ERR_LIMIT, 0, "Too many requests: at most %zu in %u seconds, try again in %u s", q->rule.max_hits,
-            whole_seconds(q->rule.window_ms), wait);
+    err_set(
+        err, ERR_LIMIT, 0,
+        "Too many requests: validating, starting and connecting count, %zu in %u seconds at most; try again in %u s",
+        q->rule.max_hits, whole_seconds(q->rule.window_ms), wait);
     if (err)
         err->wait = wait;
     return -1;

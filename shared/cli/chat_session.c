@@ -56,7 +56,7 @@ static const char *cure(long status, const char *said)
         return "; --github-session, or AGENTSIM_GITHUB_SESSION in the environment, takes the id of a sign-in";
     case 429: /* the rate says itself when to try again, and no session less would help */
         if (strncmp(said, TOO_OFTEN, strlen(TOO_OFTEN)) == 0)
-            return "";
+            return "; AGENT_SIMULATOR_RATE_LIMIT_MAX_REQUESTS of the service allows more";
         return "; agentsim sessions lists what runs, agentsim kill ends it";
     default:
         return "";

@@ -144,10 +144,10 @@ def test_a_refusal_names_what_helps(status, cure):
 
 
 def test_a_rate_that_is_used_up_is_no_matter_of_sessions():
-    sentence = "Too many requests: at most 12 in 60 seconds, try again in 9 s"
+    sentence = "Too many requests: validating, starting and connecting count, 12 in 60 seconds at most; try again in 9 s"
     with FakeService(echo, refuse=(429, {"detail": sentence})) as service:
         done = chat(service)
-    assert done.returncode == 1 and done.stderr.strip().endswith(f"{sentence} (HTTP 429)")
+    assert done.returncode == 1 and done.stderr.strip().endswith(f"{sentence} (HTTP 429); AGENT_SIMULATOR_RATE_LIMIT_MAX_REQUESTS of the service allows more")
 
 
 def test_a_service_that_is_not_there_is_said():

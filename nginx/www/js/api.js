@@ -102,7 +102,7 @@ async function errorOf(answer) {
     problems = detail.map(schemaProblem);
   }
   const wait = answer.headers.get("Retry-After");
-  if (answer.status === 429 && wait)
+  if (answer.status === 429 && wait && !/try again in/i.test(message))
     message += ` Try again in ${wait} s.`;
   return new ApiError(answer.status, message, problems, requestId);
 }
