@@ -277,22 +277,53 @@ static int collect_names(const struct model *m, struct references *r)
     return 0;
 }
 
-static int resolve_name(const struct map *map, const char *name, size_t *ret)
+/* Looks *name up; what is found is then spelled as the model itself spells it (known: its name by index), because
+ * programs and B-UML find names byte for byte. */
+static int resolve_name(const struct map *map, const char *(*known)(const struct model *m, size_t i),
+                        const struct model *m, char **name, size_t *ret)
 {
+    char *copy;
+
     *ret = MODEL_NONE;
-    return name && *name ? map_find_name(map, name, ret) : 0;
+    if (!*name || !**name)
+        return 0;
+    if (map_find_name(map, *name, ret) < 0)
+        return -1;
+    if (*ret == MODEL_NONE || strcmp(known(m, *ret), *name) == 0)
+        return 0;
+    copy = mem_strdup(known(m, *ret));
+    if (!copy)
+        return -1;
+    mem_free(*name);
+    *name = copy;
+    return 0;
 }
 
-static int resolve_actions(const struct references *r, struct action_list *l)
+static const char *llm_at(const struct model *m, size_t i)
+{
+    return m->llms[i].name;
+}
+
+static const char *rag_at(const struct model *m, size_t i)
+{
+    return m->rags[i].name;
+}
+
+static const char *gui_at(const struct model *m, size_t i)
+{
+    return m->guis[i].gui_id;
+}
+
+static int resolve_actions(const struct references *r, const struct model *m, struct action_list *l)
 {
     size_t i;
 
     for (i = 0; i < l->len; i++) {
         struct action *a = &l->items[i];
 
-        if (resolve_name(&r->llms, a->llm_name, &a->llm) < 0 ||
-            resolve_name(&r->rags, a->kind == ACTION_RAG ? a->text : NULL, &a->rag) < 0 ||
-            resolve_name(&r->guis, a->kind == ACTION_GUI ? a->text : NULL, &a->gui) < 0)
+        if (resolve_name(&r->llms, llm_at, m, &a->llm_name, &a->llm) < 0 ||
+            (a->kind == ACTION_RAG && resolve_name(&r->rags, rag_at, m, &a->text, &a->rag) < 0) ||
+            (a->kind == ACTION_GUI && resolve_name(&r->guis, gui_at, m, &a->text, &a->gui) < 0))
             return -1;
     }
     return 0;
@@ -300,18 +331,18 @@ static int resolve_actions(const struct references *r, struct action_list *l)
 
 static int resolve_all(struct model *m, struct references *r)
 {
-    size_t i;
+    size_t i, at;
 
-    if (collect_names(m, r) < 0)
+    if (collect_names(m, r) < 0 || resolve_name(&r->llms, llm_at, m, &m->settings.classifier_llm_name, &at) < 0)
         return -1;
     for (i = 0; i < m->rags_len; i++)
-        if (resolve_name(&r->llms, m->rags[i].llm_name, &m->rags[i].llm) < 0)
+        if (resolve_name(&r->llms, llm_at, m, &m->rags[i].llm_name, &m->rags[i].llm) < 0)
             return -1;
     for (i = 0; i < m->states_len; i++) {
         struct state *s = &m->states[i];
 
-        if (resolve_name(&r->llms, s->llm_name, &s->llm) < 0 || resolve_actions(r, &s->body) < 0 ||
-            resolve_actions(r, &s->fallback) < 0)
+        if (resolve_name(&r->llms, llm_at, m, &s->llm_name, &s->llm) < 0 || resolve_actions(r, m, &s->body) < 0 ||
+            resolve_actions(r, m, &s->fallback) < 0)
             return -1;
     }
     return 0;

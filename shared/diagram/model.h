@@ -271,8 +271,8 @@ void model_init(struct model *m);
 /* Frees all; NULL and half-built are fine, the model is empty afterwards. */
 void model_release(struct model *m);
 
-/* Fills in every llm, rag and gui index above from the names beside it; a name twice: the first one
- * counts. Readers call it once, last. 0, or -1 out of memory. */
+/* Fills in every llm, rag and gui index above from the names beside it, which then are spelled as what they name is; a
+ * name twice: the first one counts. Readers call it once, last. 0, or -1 out of memory. */
 int model_resolve(struct model *m, struct err *err);
 
 /* One more zeroed element at the end of a list, already counted; NULL out of memory. Indexes stay,

@@ -90,6 +90,9 @@ static int build(struct model *m)
     s->body.items[0].text = mem_strdup("card");
     s->body.items[1].kind = ACTION_LLM;
     s->body.items[1].llm_name = mem_strdup("a");
+    m->settings.classifier_llm_name = mem_strdup("cafe\xcc\x81");
+    if (!m->settings.classifier_llm_name)
+        return -1;
     return s->fallback.items[0].text && s->body.items[0].text && s->body.items[1].llm_name ? 0 : -1;
 }
 
@@ -108,6 +111,8 @@ static void names_resolve_to_the_first_of_that_name(void **state)
     assert_int_equal(m.states[0].fallback.items[0].gui, MODEL_NONE);
     assert_int_equal(m.states[0].body.items[0].gui, 0);
     assert_int_equal(m.states[0].body.items[1].llm, 0);
+    assert_string_equal(m.states[0].llm_name, "caf\xc3\xa9");
+    assert_string_equal(m.settings.classifier_llm_name, "caf\xc3\xa9");
     model_release(&m);
 }
 
