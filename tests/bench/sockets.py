@@ -19,6 +19,13 @@ from tests.support.stack import Stack, wait_until
 COUNT = 10_000
 SOURCES = 16  # addresses of clients: one address may have 1000
 UNKNOWN = "/besser_api/simulation/3f2b8a90-0000-4000-8000-000000000001/ws"
+# What a browser says besides: nginx keeps it all as long as the socket lasts.
+BROWSER = [
+    ("Pragma", "no-cache"), ("Cache-Control", "no-cache"),
+    ("User-Agent", "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36"),
+    ("Accept-Encoding", "gzip, deflate, br, zstd"), ("Accept-Language", "en-GB,en;q=0.9,de;q=0.8"),
+    ("Sec-WebSocket-Extensions", "permessage-deflate; client_max_window_bits"),
+]
 
 
 def connect_all(port, count):
@@ -41,7 +48,7 @@ def connect_all(port, count):
         s.bind((f"127.0.2.{number % SOURCES + 1}", 0))
         try:
             s.connect(("127.0.0.1", port))
-            s.sendall(handshake(UNKNOWN, port))
+            s.sendall(handshake(UNKNOWN, port, [*BROWSER, ("Origin", f"http://127.0.0.1:{port}")]))
         except OSError:
             refused.append(s)
             continue
