@@ -85,6 +85,22 @@ static void slot_give(void *p)
     __atomic_fetch_and(&slots.taken[n / WORD], ~((uint64_t)1 << (n % WORD)), __ATOMIC_RELEASE);
 }
 
+bool forget_answer(void *p)
+{
+    static const char begin[] = "HTTP/1.1 101 ", end[] = "\r\n\r\n";
+    const char *rest, *last = (const char *)p + PAGE - 1;
+
+    if (!forget_is_slot(p) || memcmp(p, begin, sizeof(begin) - 1) != 0)
+        return false;
+    rest = memmem(p, PAGE, end, sizeof(end) - 1);
+    if (!rest)
+        return false;
+    rest += sizeof(end) - 1;
+    if (rest > last || *rest || memcmp(rest, rest + 1, (size_t)(last - rest)) != 0) /* all as the first, which is 0 */
+        return false;
+    return madvise(p, PAGE, MADV_DONTNEED) == 0;
+}
+
 /* ---- in place of the C library's ---- */
 
 void *forget_malloc(size_t bytes)

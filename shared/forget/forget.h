@@ -32,4 +32,8 @@ void *forget_malloc(size_t bytes); /* a slot where it fits and one is left */
 void forget_open_slots(void);
 bool forget_is_slot(const void *p);
 
+/* Gives up the first page of a slot when nothing is there but a server's answer to the handshake of a WebSocket: true.
+ * What came behind the answer, or anything else, stays. NULL and what is no slot is fine. */
+bool forget_answer(void *p);
+
 #endif

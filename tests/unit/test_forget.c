@@ -207,6 +207,48 @@ static void without_a_free_slot_the_heap_serves(void **state)
     forget_free(all);
 }
 
+#define ANSWER "HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\n\r\n"
+
+static void an_answer_to_a_handshake_is_given_up_when_nothing_came_behind_it(void **state)
+{
+    static const char *const kept[] = {
+        ANSWER "\x81\x01z",
+        ANSWER "\x81",
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\n",
+        "HTTP/1.1 200 OK\r\n\r\n",
+        "\x81\x0dHTTP/1.1 101 \r\n\r\n",
+        "H",
+    };
+    char *p, *heap = calloc(1, PAGE);
+    size_t i;
+
+    (void)state;
+    forget_open_slots();
+    p = forget_malloc(FORGET_SLOT);
+    for (i = 0; i < ARRAY_LEN(kept); i++) {
+        memset(p, 0, PAGE);
+        memcpy(p, kept[i], strlen(kept[i]));
+        assert_false(forget_answer(p));
+        assert_memory_equal(p, kept[i], strlen(kept[i]));
+    }
+    memset(p, 0, PAGE);
+    memcpy(p, ANSWER, strlen(ANSWER));
+    p[PAGE - 1] = 'z'; /* far behind it */
+    assert_false(forget_answer(p));
+    memset(p, 'x', PAGE);
+    memcpy(p, ANSWER, 13);
+    memcpy(p + PAGE - 4, "\r\n\r\n", 4); /* goes on, perhaps, on the next page */
+    assert_false(forget_answer(p));
+    memset(p, 0, PAGE);
+    memcpy(p, ANSWER, strlen(ANSWER));
+    assert_true(forget_answer(p));
+    assert_int_equal(resident(p, 1), 0);
+    memcpy(heap, ANSWER, strlen(ANSWER));
+    assert_false(forget_answer(heap) || forget_answer(NULL));
+    forget_free(heap);
+    forget_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +261,7 @@ int main(void)
         cmocka_unit_test(buffers_of_other_sizes_are_the_heaps),
         cmocka_unit_test(a_slot_is_resized_like_any_other_piece),
         cmocka_unit_test(without_a_free_slot_the_heap_serves),
+        cmocka_unit_test(an_answer_to_a_handshake_is_given_up_when_nothing_came_behind_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
