@@ -83,7 +83,7 @@ void peer_close(struct peer *p)
 
 bool peer_is_open(const struct peer *p)
 {
-    return p->loop && p->fd >= 0;
+    return p && p->loop && p->fd >= 0;
 }
 
 /* An idle connection keeps no buffer: there may be thousands. */

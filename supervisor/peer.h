@@ -40,7 +40,7 @@ void peer_open(struct peer *p, struct ev_loop *loop, int fd, size_t max_in, size
 /* Connects to the UNIX socket at path: 0, or -1 (nothing was opened). */
 int peer_connect(struct peer *p, struct ev_loop *loop, const char *path, size_t max_in, size_t max_out,
                  const struct peer_events *events, void *owner, struct err *err);
-void peer_close(struct peer *p); /* a closed or zeroed one is fine */
+void peer_close(struct peer *p); /* a closed or zeroed one, or NULL, is fine */
 bool peer_is_open(const struct peer *p);
 
 /* Next whole message: 1, borrowed until the next call or until the peer reads again; 0 none; -1 malformed or oversized:

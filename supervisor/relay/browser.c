@@ -176,7 +176,6 @@ struct browser *browser_new(struct ws_server *server, struct lws *wsi)
         return NULL;
     b->server = server;
     b->wsi = wsi;
-    b->holder.fd = -1;
     list_init(&b->link);
     list_init(&b->own);
     buf_init(&b->in, BROWSER_MESSAGE_MAX + 1);
@@ -211,6 +210,7 @@ void browser_free(struct browser *b)
     browser_gone(b);
     drop_own(b);
     buf_release(&b->in);
+    mem_free(b->holder);
     list_remove(&b->link);
     mem_free(b);
     ws_server_forget(server);
@@ -419,7 +419,7 @@ static int write_own(struct browser *b)
 static int write_waiting(struct browser *b)
 {
     b->next.waiting = false;
-    return write_text(b, (unsigned char *)b->holder.in.in.data + b->next.at, b->next.len);
+    return write_text(b, (unsigned char *)b->holder->in.in.data + b->next.at, b->next.len);
 }
 
 static int write_next(struct browser *b)

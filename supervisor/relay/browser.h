@@ -48,48 +48,49 @@ enum browser_phase { BROWSER_HTTP, BROWSER_AUTH, BROWSER_JOINING, BROWSER_OPEN, 
 
 struct ws_server;
 
+/* There may be thousands who never join, so its parts stand by size and what only a conversation needs is apart. */
 struct browser {
     struct list link;
     struct ws_server *server;
     struct lws *wsi;
     enum browser_phase phase;
+    unsigned turns; /* in which something came; again from 0 when its close is under way */
     char request[ID_TEXT_LEN + 1],
         name[ID_TEXT_LEN + 1]; /* for the log: nginx's id of the handshake, the session; or "" */
     struct handshake who;
+    bool much;   /* more bytes than a stranger may send came before this turn */
+    bool choked; /* not read: the holder is behind */
+    bool ping_due;
+    bool close_sent;
+    bool fresh;  /* did not say how far it got */
+    bool orphan; /* its session is gone; what is under way still comes */
+    bool lost;   /* the holder hung up without a word: perhaps its session's end explains it */
     struct auth auth;
     struct ev_io look;     /* until it has joined: how much it sends */
-    unsigned turns;        /* in which something came; again from 0 when its close is under way */
     size_t came;           /* about as many bytes */
-    bool much;             /* they were too many before this turn */
     struct ev_timer timer; /* the phase's deadline; OPEN: the next look whether the browser lives */
 
     /* from the browser */
     struct buf in; /* the message that is coming, unless it came in one piece */
-    bool choked;   /* not read: the holder is behind */
     double heard;  /* loop time of its last sign of life */
     double took;   /* loop time at which it last took a frame */
-    bool ping_due;
 
     /* to the browser */
     struct list own; /* the service's own frames, before the holder's next */
     struct {
-        bool waiting;   /* a frame of the holder is next */
         size_t at, len; /* where its text stands in the peer's buffer */
-        unsigned now;   /* so many may still be written in this turn, without the way through libwebsockets */
         uint64_t number;
+        unsigned now; /* so many may still be written in this turn, without the way through libwebsockets */
+        bool waiting; /* a frame of the holder is next */
     } next;
-    uint16_t close_code; /* CLOSING: 0 when the browser closed */
     const char *close_reason;
-    bool close_sent;
+    uint16_t close_code; /* CLOSING: 0 when the browser closed */
 
     /* the holder */
-    struct peer holder;
-    struct session *session; /* NULL: not joined, or gone */
-    bool fresh;              /* did not say how far it got */
-    bool orphan;             /* its session is gone; what is under way still comes */
-    bool lost;               /* the holder hung up without a word: perhaps its session's end explains it */
     enum hold_reason reason; /* of the session's end; NONE: it has not ended */
     int32_t code;
+    struct peer *holder;     /* NULL: has not joined */
+    struct session *session; /* NULL: not joined, or gone */
 };
 
 struct browser *browser_new(struct ws_server *server, struct lws *wsi); /* NULL: out of memory */

@@ -46,7 +46,7 @@ static void lose_holder(struct browser *b, const char *why)
         relay_give_up(b);
         return;
     }
-    peer_close(&b->holder);
+    peer_close(b->holder);
     b->lost = true;
     browser_set_timer(b, LOST_SECONDS);
 }
@@ -86,7 +86,7 @@ static int on_frame(struct browser *b, const void *payload, const struct hold_ev
         return -1;
     b->next.waiting = true;
     b->next.number = e->frame.number;
-    b->next.at = (size_t)((const char *)payload - b->holder.in.in.data) + e->frame.offset;
+    b->next.at = (size_t)((const char *)payload - b->holder->in.in.data) + e->frame.offset;
     b->next.len = e->frame.len;
     b->server->supervisor->sessions.metrics.frames_to_browsers++;
     b->server->supervisor->sessions.metrics.bytes_to_browsers += e->frame.len;
@@ -134,19 +134,19 @@ void relay_pull(struct browser *b)
     size_t len;
     int r;
 
-    while (peer_is_open(&b->holder) && !b->next.waiting) {
-        r = peer_next(&b->holder, &type, &payload, &len);
+    while (peer_is_open(b->holder) && !b->next.waiting) {
+        r = peer_next(b->holder, &type, &payload, &len);
         if (r > 0 && take(b, type, payload, len) < 0) {
             lose_holder(b, "it sent a malformed message");
-        } else if (r == 0 && !peer_ended(&b->holder)) {
-            peer_reading(&b->holder, true);
+        } else if (r == 0 && !peer_ended(b->holder)) {
+            peer_reading(b->holder, true);
             return;
         } else if (r <= 0) {
-            lose_holder(b, b->holder.fault[0] ? b->holder.fault : "it closed the connection");
+            lose_holder(b, b->holder->fault[0] ? b->holder->fault : "it closed the connection");
         }
     }
     if (b->next.waiting)
-        peer_reading(&b->holder, false);
+        peer_reading(b->holder, false);
 }
 
 static void on_readable(struct peer *p)
@@ -184,11 +184,11 @@ int relay_send(struct browser *b, const void *text, size_t len)
 
     if (b->lost)
         return 0; /* nobody is there to hear it, which the browser is told in a moment */
-    if (!peer_is_open(&b->holder) || peer_send_parts(&b->holder, HOLD_SEND, field, ARRAY_LEN(field)) < 0)
+    if (!peer_is_open(b->holder) || peer_send_parts(b->holder, HOLD_SEND, field, ARRAY_LEN(field)) < 0)
         return -1;
     b->server->supervisor->sessions.metrics.frames_to_agents++;
     b->server->supervisor->sessions.metrics.bytes_to_agents += len;
-    if (!b->choked && peer_pending(&b->holder) > HIGH_WATER) {
+    if (!b->choked && peer_pending(b->holder) > HIGH_WATER) {
         b->choked = true;
         lws_rx_flow_control(b->wsi, 0);
     }
@@ -201,12 +201,16 @@ static int attach(struct browser *b, struct session *s, struct err *err)
     char path[SESSIONS_PATH_MAX];
     uint64_t after;
 
+    if (!b->holder)
+        b->holder = mem_zalloc(1, sizeof(*b->holder));
+    if (!b->holder)
+        return err_nomem(err);
     sessions_holder_path(&sv->sessions, s->slot, path);
-    if (peer_connect(&b->holder, sv->loop, path, HOLD_MAX_PAYLOAD, MOST_QUEUED, &peer_events, b, err) < 0)
+    if (peer_connect(b->holder, sv->loop, path, HOLD_MAX_PAYLOAD, MOST_QUEUED, &peer_events, b, err) < 0)
         return -1;
     b->fresh = !b->auth.resumes;
     after = b->fresh ? HOLD_AFTER_DELIVERED : b->auth.received;
-    if (peer_send(&b->holder, HOLD_ATTACH, &after, sizeof(after)) < 0)
+    if (peer_send(b->holder, HOLD_ATTACH, &after, sizeof(after)) < 0)
         return err_set(err, ERR_UNAVAILABLE, 0, "the holder does not listen");
     return 0;
 }
@@ -232,7 +236,7 @@ void relay_join(struct browser *b, struct session *s)
 
 void relay_leave(struct browser *b)
 {
-    peer_close(&b->holder);
+    peer_close(b->holder);
     b->next.waiting = false;
     if (b->session)
         sessions_detach(b->session, b);
