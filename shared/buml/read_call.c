@@ -1,5 +1,6 @@
 /* Calls: which constructor or method is meant, its arguments by position and name (reader.h). */
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -156,7 +157,10 @@ static int fill_number(const struct slot *s)
     if (s->t && s->t->kind == THING_INT && !s->t->big)
         whole = s->t->integer;
     else
-        whole = v >= 9223372036854775807.0 ? INT64_MAX : v <= -9223372036854775808.0 ? INT64_MIN : (int64_t)v;
+        whole = v >= 0x1p63 ? INT64_MAX : v < -0x1p63 ? INT64_MIN : (int64_t)v;
+    if (s->t && !(s->t->kind == THING_INT && !s->t->big) && (whole == INT64_MAX || whole == INT64_MIN))
+        buml_warn(s->r, s->t->node, "%s: %s is beyond 64 bits; %" PRId64 " is taken, which counts as far",
+                  s->callee->name, s->p->name, whole);
     *(int64_t *)s->to = whole;
     return 0;
 }

@@ -245,13 +245,33 @@ static int read_text(const struct place *p, const struct field_row *row, char **
     return rc;
 }
 
+/* Numbers of this kind count something: the largest of 64 bits does what a larger one would. */
+static int tell_bounds(const struct place *p, const struct field_row *row, const cJSON *v, int64_t got)
+{
+    char bound[32];
+    char *text;
+
+    if (got != INT64_MAX && got != INT64_MIN)
+        return 0;
+    text = value_text(v);
+    if (!text)
+        return reader_nomem(p->r);
+    (void)snprintf(bound, sizeof(bound), "%" PRId64, got);
+    if (strcmp(text, bound) != 0)
+        (void)finding_add(p->r->f, FINDING_WARNING, 0, ELEMENT_PATH(p->e, row->key),
+                          "%s: %s is %s, which 64 bits do not hold: %s is taken, which counts as far", p->title,
+                          row->key, SHOWN(text), bound);
+    mem_free(text);
+    return 0;
+}
+
 static int read_strict_int(const struct place *p, const struct field_row *row, const cJSON *v, int64_t *slot)
 {
     char *text;
     int rc;
 
     if (value_int(v, slot))
-        return 0;
+        return tell_bounds(p, row, v, *slot);
     text = value_text(v);
     if (!text)
         return reader_nomem(p->r);
@@ -284,8 +304,9 @@ static int read_number(const struct place *p, const struct field_row *row, void 
         *(int64_t *)slot = (int64_t)row->number;
         return 0;
     default:
-        if (!value_int(v, slot))
-            *(int64_t *)slot = (int64_t)row->number;
+        if (value_int(v, slot))
+            return tell_bounds(p, row, v, *(int64_t *)slot);
+        *(int64_t *)slot = (int64_t)row->number;
         return 0;
     }
 }

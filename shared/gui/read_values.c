@@ -162,7 +162,7 @@ bool gui_float(const struct value *v, double *ret)
         *ret = v->boolean;
         return true;
     case VALUE_INT:
-        *ret = (double)v->integer;
+        *ret = v->string ? strtod(v->string, NULL) : (double)v->integer;
         return true;
     case VALUE_DOUBLE:
         if (!isfinite(v->number))

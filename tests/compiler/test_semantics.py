@@ -326,6 +326,16 @@ def test_numbers_as_texts_read_as_they_were_written(token, tmp_path):
         assert literal_of(program, "LLMOpenAI", "num_previous_messages") == messages
 
 
+@pytest.mark.parametrize("token, taken", [
+    ("9223372036854775807", None), ("-9223372036854775808", None), ("9223372036854775808", 2**63 - 1), ("-1" + "0" * 30, -(2**63)), ("1e19", 2**63 - 1)
+])
+def test_counts_that_64_bits_do_not_hold_are_told(token, taken):
+    """What counts something does not have to keep its digits; who wrote them has to know."""
+    told = [line for line in harness.agentsim("validate", "-", text=numbers_request(["1", token])).said.splitlines() if "64 bits" in line]
+    assert len(told) == (taken is not None)
+    assert not told or told[0].startswith("warning model.components.l.num_previous_messages: ") and f": {taken} is taken" in told[0]
+
+
 @pytest.mark.parametrize("token", ("9" * 309, "-" + "1" * 400, "1" + "0" * 5000))
 def test_integers_that_no_machine_holds_are_refused(token):
     run = harness.agentsim("validate", "-", text=numbers_request([token, "1"]))
