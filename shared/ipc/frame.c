@@ -252,22 +252,11 @@ static int put_parts(struct frame_writer *w, uint16_t type, const struct iovec *
     return 0;
 }
 
-static struct iovec part(const void *data, size_t len)
-{
-    return (struct iovec){ (void *)(uintptr_t)data, len };
-}
-
-int frame_writer_put_two(struct frame_writer *w, uint16_t type, const void *payload, size_t len, const void *more,
-                         size_t more_len)
-{
-    const struct iovec parts[] = { part(payload, len), part(more, more_len) };
-
-    return put_parts(w, type, parts, ARRAY_LEN(parts));
-}
-
 int frame_writer_put(struct frame_writer *w, uint16_t type, const void *payload, size_t len)
 {
-    return frame_writer_put_two(w, type, payload, len, NULL, 0);
+    const struct iovec part = { (void *)(uintptr_t)payload, len };
+
+    return put_parts(w, type, &part, 1);
 }
 
 /* What sendmsg() left of these parts. */
@@ -308,14 +297,6 @@ int frame_writer_send_parts(struct frame_writer *w, int sock, uint16_t type, con
         return -1;
     keep_rest(w, all, 1 + count, n > 0 ? (size_t)n : 0);
     return frame_writer_pending(w) ? 0 : frame_writer_flush(w, sock);
-}
-
-int frame_writer_send_two(struct frame_writer *w, int sock, uint16_t type, const void *payload, size_t len,
-                          const void *more, size_t more_len)
-{
-    const struct iovec parts[] = { part(payload, len), part(more, more_len) };
-
-    return frame_writer_send_parts(w, sock, type, parts, ARRAY_LEN(parts));
 }
 
 size_t frame_writer_pending(const struct frame_writer *w)

@@ -55,12 +55,8 @@ void frame_writer_init(struct frame_writer *w, size_t max);
 void frame_writer_release(struct frame_writer *w);
 int frame_writer_put(struct frame_writer *w, uint16_t type, const void *payload,
                      size_t len); /* 0, -1 full or no memory */
-int frame_writer_put_two(struct frame_writer *w, uint16_t type, const void *payload, size_t len, const void *more,
-                         size_t more_len); /* the same for a payload in two pieces */
-/* Sends at once what goes out and puts the rest: 0, or -1 when it is full or the peer is gone (nothing was sent). */
-int frame_writer_send_two(struct frame_writer *w, int sock, uint16_t type, const void *payload, size_t len,
-                          const void *more, size_t more_len);
-/* The same for a payload in up to FRAME_PARTS pieces. */
+/* Of a payload in up to FRAME_PARTS pieces: sends at once what goes out and puts the rest: 0, or -1 when it is full or
+ * the peer is gone (nothing was sent). */
 int frame_writer_send_parts(struct frame_writer *w, int sock, uint16_t type, const struct iovec *parts, size_t count);
 size_t frame_writer_pending(const struct frame_writer *w); /* bytes not sent yet */
 int frame_writer_flush(struct frame_writer *w, int sock);  /* 0 (also EAGAIN), -1 the peer is gone */

@@ -32,12 +32,12 @@ enum agent_ws_state {
 };
 
 struct agent_ws_events {
-    void (*opened)(void *arg);                                /* each time a handshake succeeded */
-    void (*message)(void *arg, const char *data, size_t len); /* one whole text frame */
-    void (*refused)(void *arg, const char *why);              /* a message that was dropped */
-    void (*turned)(void *arg);                                /* what was there has been read */
-    void (*drained)(void *arg);                               /* no longer full */
-    void (*finished)(void *arg);                              /* off, after agent_ws_finish() */
+    void (*opened)(void *arg);                    /* each time a handshake succeeded */
+    void (*message)(void *arg, struct buf *text); /* one whole text frame, which may be taken out of its buffer */
+    void (*refused)(void *arg, const char *why);  /* a message that was dropped */
+    void (*turned)(void *arg);                    /* what was there has been read */
+    void (*drained)(void *arg);                   /* no longer full */
+    void (*finished)(void *arg);                  /* off, after agent_ws_finish() */
     void *arg;
 };
 

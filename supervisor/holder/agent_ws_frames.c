@@ -138,18 +138,17 @@ static void give_binary(struct agent_ws *w, const char *data, size_t len)
     if (buf_failed(&text))
         w->events.refused(w->events.arg, "The agent sent a large message that is no text; it was dropped.");
     else
-        w->events.message(w->events.arg, text.data ? text.data : "", text.len);
+        w->events.message(w->events.arg, &text);
 }
 
 static int end_message(struct agent_ws *w)
 {
-    const char *text = w->message.data ? w->message.data : "";
-    bool valid = utf8_valid(text, w->message.len);
+    bool valid = utf8_valid(w->message.data, w->message.len);
 
     if (valid)
-        w->events.message(w->events.arg, text, w->message.len);
+        w->events.message(w->events.arg, &w->message);
     else if (w->is_binary)
-        give_binary(w, text, w->message.len);
+        give_binary(w, w->message.data, w->message.len);
     if (w->message.cap > AGENT_WS_TURN_BYTES)
         buf_release(&w->message);
     else
@@ -218,12 +217,14 @@ static int places(struct agent_ws *w, size_t most, struct iovec place[2])
     return 0;
 }
 
-/* 1 something came, 0 nothing is there now, -1 the connection is over. */
-static int fill(struct agent_ws *w, size_t *budget)
+/* 0, or -1 when the connection is over. *ret_more: there may be more; less than was asked for was all. */
+static int fill(struct agent_ws *w, size_t *budget, bool *ret_more)
 {
     struct iovec place[2];
     size_t direct;
     ssize_t n;
+
+    *ret_more = false;
 
     if (places(w, *budget, place) < 0)
         return no_memory(w);
@@ -232,6 +233,7 @@ static int fill(struct agent_ws *w, size_t *budget)
     while (n < 0 && errno == EINTR);
     if (n <= 0)
         return n < 0 && errno == EAGAIN ? 0 : -1;
+    *ret_more = (size_t)n == place[0].iov_len + place[1].iov_len;
     direct = (size_t)n < place[0].iov_len ? (size_t)n : place[0].iov_len;
     if (direct) {
         w->message.len += direct;
@@ -240,20 +242,20 @@ static int fill(struct agent_ws *w, size_t *budget)
     }
     w->rx_len += (size_t)n - direct;
     *budget -= (size_t)n < *budget ? (size_t)n : *budget;
-    return 1;
+    return 0;
 }
 
 static int take_in(struct agent_ws *w, size_t *budget)
 {
+    bool more = true; /* in the socket */
     int r = parse(w);
 
-    while (r == 0 && w->state == WS_OPEN && may_read(w) && *budget) {
-        r = fill(w, budget);
-        if (r <= 0)
-            return r;
-        r = parse(w);
+    while (r == 0 && more && w->state == WS_OPEN && may_read(w) && *budget) {
+        r = fill(w, budget, &more);
+        if (r == 0)
+            r = parse(w);
     }
-    w->more = r == 0 && (w->rx_pos < w->rx_len || (w->in_frame && !w->left));
+    w->more = r == 0 && (more || !may_read(w)) && (w->rx_pos < w->rx_len || (w->in_frame && !w->left));
     return r;
 }
 

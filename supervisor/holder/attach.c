@@ -1,27 +1,94 @@
-/* One browser, through the supervisor: frames out as it takes them, frames in as the agent takes them. */
+/* One browser, through the supervisor: frames out as it takes them, frames in as the agent takes them.
+ * Frames go from the journal to the socket, many at once and without a copy in between; one that has left in part stays
+ * the journal's next, so whoever comes after this browser gets it whole. */
 #include <string.h>
+#include <sys/uio.h>
 
 #include "shared/base/log.h"
 #include "shared/base/mem.h"
 #include "shared/base/time.h"
 #include "supervisor/holder/holder.h"
 
-#define OUT_HIGH ((size_t)256 << 10)  /* bytes on their way to the supervisor */
-#define LONG_FRAME ((size_t)16 << 10) /* better sent at once than copied to go with others */
-#define EXIT_SIZE (FRAME_HEADER + 1 + 4)
-#define FRAME_FIELDS (FRAME_HEADER + 8 + 4 + 1) /* what a frame costs on the wire besides itself */
+#define SEND_FRAMES 128 /* handed to the kernel at once */
+#define SEND_BYTES ((size_t)256 << 10)
 
-/* Fields as wire_put_bytes() makes them; a frame keeps a NUL behind its bytes, which closes its field. */
-static int put_frame(struct conn *c, uint64_t number, const struct journal_frame *f)
+/* A HOLD_FRAME up to its text, as wire_put_bytes() makes it; the NUL behind a frame's bytes closes the field. */
+struct frame_head {
+    uint8_t bytes[FRAME_HEADER + sizeof(uint64_t) + sizeof(uint32_t)];
+};
+
+static void put_head(struct frame_head *head, uint64_t number, size_t text_len)
 {
-    auto_buf struct buf b;
+    const uint32_t len = (uint32_t)text_len;
+    uint8_t *p = head->bytes;
 
-    buf_init(&b, 64);
-    wire_put_u64(&b, number);
-    wire_put_u32(&b, (uint32_t)f->len);
-    if (buf_failed(&b) || f->len > HOLD_MAX_PAYLOAD)
-        return -1;
-    return (f->len < LONG_FRAME ? conn_put_two : conn_send_two)(c, HOLD_FRAME, &b, f->data, f->len + 1);
+    frame_put_header(p, HOLD_FRAME, (uint32_t)(sizeof(number) + sizeof(len)) + len + 1);
+    memcpy(p + FRAME_HEADER, &number, sizeof(number));
+    memcpy(p + FRAME_HEADER + sizeof(number), &len, sizeof(len));
+}
+
+static size_t wire_size(const struct journal_frame *f)
+{
+    return sizeof(struct frame_head) + f->len + 1;
+}
+
+static void skip(struct iovec *part, size_t n)
+{
+    part->iov_base = (char *)part->iov_base + n;
+    part->iov_len -= n;
+}
+
+/* What is to leave next: how many parts. */
+static size_t gather(const struct conn *c, struct frame_head heads[SEND_FRAMES], struct iovec parts[2 * SEND_FRAMES])
+{
+    const struct journal_frame *f;
+    size_t n, total = 0;
+    uint64_t number;
+
+    for (n = 0; n < SEND_FRAMES && total < SEND_BYTES; n++) {
+        f = journal_peek(&c->holder->journal, n, &number);
+        if (!f)
+            break;
+        put_head(&heads[n], number, f->len);
+        parts[2 * n] = (struct iovec){ heads[n].bytes, sizeof(heads[n].bytes) };
+        parts[2 * n + 1] = (struct iovec){ f->data, f->len + 1 };
+        total += wire_size(f);
+    }
+    if (n) {
+        size_t of_head = c->begun < sizeof(*heads) ? c->begun : sizeof(*heads);
+
+        skip(&parts[0], of_head);
+        skip(&parts[1], c->begun - of_head);
+    }
+    return 2 * n;
+}
+
+static void pass_sent(struct conn *c, size_t n)
+{
+    const struct journal_frame *f;
+    uint64_t number;
+
+    c->begun += n;
+    while ((f = journal_peek(&c->holder->journal, 0, &number)) && c->begun >= wire_size(f)) {
+        c->begun -= wire_size(f);
+        journal_pass(&c->holder->journal);
+    }
+}
+
+/* As far as the socket takes them: true when none is left. */
+static bool send_frames(struct conn *c)
+{
+    struct frame_head heads[SEND_FRAMES];
+    struct iovec parts[2 * SEND_FRAMES];
+    size_t count, n;
+
+    while ((count = gather(c, heads, parts))) {
+        n = conn_send(c, parts, count);
+        if (n == 0)
+            return false;
+        pass_sent(c, n);
+    }
+    return true;
 }
 
 static void put_exit(struct conn *c)
@@ -38,44 +105,16 @@ static void put_exit(struct conn *c)
         conn_finish(c);
 }
 
-/* What waits in our memory has not left; behind the frames that may be the exit. */
-static void settle(struct conn *c)
-{
-    size_t waiting = frame_writer_pending(&c->out), behind = c->last ? EXIT_SIZE : 0;
-
-    journal_left(&c->holder->journal, waiting > behind ? waiting - behind : 0, FRAME_FIELDS);
-}
-
 void attach_pump(struct holder *h)
 {
     struct conn *c = h->attach;
-    const struct journal_frame *f;
-    uint64_t number;
 
-    if (!c)
+    if (!c || c->last || c->broken)
         return;
-    settle(c);
-    if (c->last)
-        return;
-    while (frame_writer_pending(&c->out) < OUT_HIGH && (f = journal_peek(&h->journal, &number))) {
-        if (put_frame(c, number, f) < 0) {
-            log_error("no memory for a frame: the browser has to come again");
-            conn_close(c);
-            return;
-        }
-        journal_pass(&h->journal);
-    }
-    if (h->phase == HOLD_ENDED && !journal_peek(&h->journal, &number))
+    conn_push(c); /* the answer to HOLD_ATTACH goes first */
+    if (!frame_writer_pending(&c->out) && send_frames(c) && h->phase == HOLD_ENDED)
         put_exit(c);
     agent_flow(h);
-}
-
-void attach_push(struct holder *h)
-{
-    if (!h->attach)
-        return;
-    conn_push(h->attach);
-    attach_pump(h); /* there may be more than was on its way at once */
 }
 
 static int on_attach(struct conn *c, struct wire_in *in)
@@ -88,8 +127,6 @@ static int on_attach(struct conn *c, struct wire_in *in)
     buf_init(&b, 64);
     if (wire_end(in) < 0 || old == c)
         return -1;
-    if (old)
-        settle(old);
     h->attach = c;
     if (old)
         conn_close(old); /* nobody leaves: what it was not given is not dropped */
@@ -165,7 +202,6 @@ static void on_closed(struct conn *c)
 
     if (h->attach != c)
         return;
-    settle(c);
     h->attach = NULL;
     journal_detach(&h->journal);
     if (told)

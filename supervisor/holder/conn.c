@@ -106,7 +106,7 @@ static void discard(struct conn *c)
 
 static void flush(struct conn *c)
 {
-    if (frame_writer_flush(&c->out, c->fd) < 0) {
+    if (c->broken || frame_writer_flush(&c->out, c->fd) < 0) {
         conn_close(c);
         return;
     }
@@ -120,33 +120,16 @@ static void flush(struct conn *c)
         c->role->sent(c);
 }
 
-int conn_put_two(struct conn *c, uint16_t type, const struct buf *payload, const void *more, size_t more_len)
+int conn_put(struct conn *c, uint16_t type, const struct buf *payload)
 {
     if (c->fd < 0)
         return -1;
     if (payload && buf_failed(payload))
         return -1;
-    if (frame_writer_put_two(&c->out, type, payload ? payload->data : NULL, payload ? payload->len : 0, more,
-                             more_len) < 0)
+    if (frame_writer_put(&c->out, type, payload ? payload->data : NULL, payload ? payload->len : 0) < 0)
         return -1;
     ev_io_start(c->holder->loop, &c->writer);
     return 0;
-}
-
-/* A peer that is gone is noticed by the watcher. */
-int conn_send_two(struct conn *c, uint16_t type, const struct buf *payload, const void *more, size_t more_len)
-{
-    if (c->fd < 0 || buf_failed(payload) || frame_writer_pending(&c->out) ||
-        frame_writer_send_two(&c->out, c->fd, type, payload->data, payload->len, more, more_len) < 0)
-        return conn_put_two(c, type, payload, more, more_len);
-    if (frame_writer_pending(&c->out))
-        ev_io_start(c->holder->loop, &c->writer);
-    return 0;
-}
-
-int conn_put(struct conn *c, uint16_t type, const struct buf *payload)
-{
-    return conn_put_two(c, type, payload, NULL, 0);
 }
 
 /* The watcher stays while something waits, and finds out what an error means. */
@@ -156,6 +139,27 @@ void conn_push(struct conn *c)
         return;
     if (!frame_writer_pending(&c->out))
         ev_io_stop(c->holder->loop, &c->writer);
+}
+
+/* A peer that is gone may have said something before: it ends when the loop comes to it. */
+size_t conn_send(struct conn *c, struct iovec *parts, size_t count)
+{
+    const struct msghdr m = { .msg_iov = parts, .msg_iovlen = count };
+    size_t i, all = 0;
+    ssize_t n;
+
+    for (i = 0; i < count; i++)
+        all += parts[i].iov_len;
+    do
+        n = sendmsg(c->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (n < 0 && errno == EINTR);
+    c->broken = n < 0 && errno != EAGAIN;
+    n = n < 0 ? 0 : n;
+    if ((size_t)n < all)
+        ev_io_start(c->holder->loop, &c->writer);
+    else
+        ev_io_stop(c->holder->loop, &c->writer);
+    return (size_t)n;
 }
 
 /* What still comes in is of no interest any more; an end of the connection shows in the writer. */

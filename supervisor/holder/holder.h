@@ -4,7 +4,7 @@
  * each, given by their first message: control.c, bundle.c, attach.c, files.c (listing and probe, in children).
  * Before there is a session its interpreter may wait in the sandbox (warm.c). Should that one die before it has taken
  * the program, the program is started as if there had been none.
- * Everything that comes from the agent passes journal_add() and nothing else. */
+ * Everything that comes from the agent passes the journal and nothing else. */
 #ifndef HOLDER_HOLDER_H
 #define HOLDER_HOLDER_H
 
@@ -52,9 +52,11 @@ struct conn {
     ev_timer patience; /* for the first message */
     struct frame_reader in;
     struct frame_writer out;
-    bool paused; /* messages wait until conn_resume() */
-    bool last;   /* ends when everything is sent */
-    bool drain;  /* then what still comes in is read and dropped until the peer ends it */
+    size_t begun; /* attach: bytes of the journal's next frame that have left */
+    bool paused;  /* messages wait until conn_resume() */
+    bool broken;  /* takes nothing any more: ends when the loop comes to it */
+    bool last;    /* ends when everything is sent */
+    bool drain;   /* then what still comes in is read and dropped until the peer ends it */
 };
 
 struct agent {
@@ -133,9 +135,9 @@ void conn_close(struct conn *c);
 void conn_close_all(struct holder *h);
 void conn_resume(struct conn *c);                                       /* handles messages again after c->paused */
 int conn_put(struct conn *c, uint16_t type, const struct buf *payload); /* -1: full, the caller closes */
-int conn_put_two(struct conn *c, uint16_t type, const struct buf *payload, const void *more, size_t more_len);
-int conn_send_two(struct conn *c, uint16_t type, const struct buf *payload, const void *more, size_t more_len);
-void conn_push(struct conn *c);                        /* sends now what goes out at once */
+void conn_push(struct conn *c);                                         /* sends now what goes out at once */
+/* Bytes of these parts that went out now. Unless it was all of them, role->sent() is called when more may go. */
+size_t conn_send(struct conn *c, struct iovec *parts, size_t count);
 void conn_finish(struct conn *c);                      /* closes once everything is sent */
 void conn_fail(struct conn *c, const struct err *err); /* HOLD_FAILED, then conn_finish() */
 bool conn_peer_gone(const struct conn *c);
@@ -155,7 +157,6 @@ void bundle_failed(struct holder *h, const struct err *err);
 
 /* attach.c */
 void attach_pump(struct holder *h);    /* frames out, as far as the browser takes them */
-void attach_push(struct holder *h);    /* sends them now, rather than when the loop asks */
 void attach_drained(struct holder *h); /* the agent takes frames again */
 
 /* agent.c */

@@ -5,7 +5,8 @@
 /* Small frames cost their list entry and their allocation, too. */
 #define OVERHEAD 64
 #define FIRST_CAP 64
-#define UNDER_WAY 2 /* frames of any size that the supervisor may hold for a browser */
+#define UNDER_WAY 2                  /* frames of any size that the supervisor may hold for a browser */
+#define LONG_TEXT ((size_t)16 << 10) /* dearer to copy than its buffer's room is to give back */
 
 static struct journal_frame *at(const struct journal *j, uint64_t q)
 {
@@ -62,10 +63,10 @@ static void drop_first(struct journal *j)
     j->first++;
 }
 
-/* What the client was given and has left. */
+/* What the client was given. */
 static size_t history(const struct journal *j)
 {
-    return j->bytes - j->pending - j->leaving - (size_t)(j->next - j->left) * OVERHEAD;
+    return j->bytes - j->pending;
 }
 
 /* The newest frame always stays, and a long one until enough came behind it: who loses a socket in the middle of it
@@ -79,7 +80,7 @@ static bool is_too_much(const struct journal *j)
     first = cost(at(j, j->first));
     if (j->bytes - first < j->max)
         return false;
-    return !j->attached || (j->first + UNDER_WAY < j->left && history(j) - first >= j->max / 2);
+    return !j->attached || (j->first + UNDER_WAY < j->next && history(j) - first >= j->max / 2);
 }
 
 static void trim(struct journal *j)
@@ -88,36 +89,50 @@ static void trim(struct journal *j)
         drop_first(j);
 }
 
-int journal_add(struct journal *j, const void *data, size_t len)
+static int make_room(struct journal *j)
 {
-    char *copy;
+    return j->end - j->first == j->cap ? grow(j) : 0;
+}
 
-    if (j->end - j->first == j->cap && grow(j) < 0)
-        return -1;
-    copy = mem_dup(data, len);
-    if (!copy)
-        return -1;
-    *at(j, j->end) = (struct journal_frame){ copy, len };
+static void append(struct journal *j, char *data, size_t len)
+{
+    *at(j, j->end) = (struct journal_frame){ data, len };
     j->bytes += len + OVERHEAD;
     j->pending += len + OVERHEAD;
     j->end++;
     trim(j);
+}
+
+int journal_add(struct journal *j, const void *data, size_t len)
+{
+    char *copy;
+
+    if (make_room(j) < 0 || !(copy = mem_dup(data, len)))
+        return -1;
+    append(j, copy, len);
+    return 0;
+}
+
+int journal_take(struct journal *j, struct buf *text)
+{
+    size_t len = text->len;
+    char *fitting;
+
+    if (len < LONG_TEXT)
+        return journal_add(j, text->data, len);
+    if (make_room(j) < 0 || !(fitting = mem_resize(text->data, len + 1, 1)))
+        return -1;
+    text->data = fitting;
+    append(j, buf_steal(text, NULL), len);
     return 0;
 }
 
 static void set_next(struct journal *j, uint64_t q)
 {
-    j->next = j->left = q;
-    j->pending = j->leaving = 0;
+    j->next = q;
+    j->pending = 0;
     for (; q < j->end; q++)
         j->pending += cost(at(j, q));
-}
-
-static void take_back(struct journal *j)
-{
-    j->pending += j->leaving + (size_t)(j->next - j->left) * OVERHEAD;
-    j->next = j->left;
-    j->leaving = 0;
 }
 
 /* A new count begins: the first frame it gets is number 1. */
@@ -158,7 +173,6 @@ static void attach_resumed(struct journal *j, uint64_t after, uint64_t *ret_from
 
 void journal_attach(struct journal *j, uint64_t after, uint64_t *ret_from, uint64_t *ret_lost)
 {
-    take_back(j);
     if (after == JOURNAL_FRESH)
         attach_fresh(j, ret_from, ret_lost);
     else
@@ -168,16 +182,15 @@ void journal_attach(struct journal *j, uint64_t after, uint64_t *ret_from, uint6
 
 void journal_detach(struct journal *j)
 {
-    j->attached = false;
-    take_back(j); /* the next frame makes room: a client that comes soon finds all that it was not given */
+    j->attached = false; /* the next frame makes room: a client that comes soon finds all that it was not given */
 }
 
-const struct journal_frame *journal_peek(const struct journal *j, uint64_t *ret_number)
+const struct journal_frame *journal_peek(const struct journal *j, size_t ahead, uint64_t *ret_number)
 {
-    if (!j->attached || j->next >= j->end)
+    if (!j->attached || ahead >= j->end - j->next)
         return NULL;
-    *ret_number = j->next + 1 - j->shift;
-    return at(j, j->next);
+    *ret_number = j->next + ahead + 1 - j->shift;
+    return at(j, j->next + ahead);
 }
 
 void journal_pass(struct journal *j)
@@ -185,20 +198,7 @@ void journal_pass(struct journal *j)
     if (j->next >= j->end)
         return;
     j->pending -= cost(at(j, j->next));
-    j->leaving += at(j, j->next)->len;
     j->next++;
-}
-
-void journal_left(struct journal *j, size_t waiting, size_t fields)
-{
-    while (j->left < j->next) {
-        size_t len = at(j, j->left)->len, others = (size_t)(j->next - j->left - 1) * fields;
-
-        if (j->leaving - len + others < waiting)
-            break;
-        j->leaving -= len;
-        j->left++;
-    }
     trim(j);
 }
 

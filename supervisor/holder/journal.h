@@ -1,7 +1,8 @@
 /* supervisor/holder/journal.h -- the frames of a session, in order, for a browser that comes, goes and returns. Pure.
+ * Frames are sent from where they lie here: one is given out when all of it has left.
  * Holds at most max bytes and three frames of any size; the oldest go first. While a browser is attached nothing is
- * dropped that it has not been given yet or that is still on its way out of here, and half of max is kept of what has
- * left, as it may be lost between here and there: journal_is_full() says "stop reading" when the other half waits.
+ * dropped that it has not been given yet, and half of max is kept of what has left, as it may be lost between here and
+ * there: journal_is_full() says "stop reading" when the other half waits.
  * Numbers that leave this module are the client's count: the next frame of a client that has received N frames is
  * number N + 1, whatever was dropped before (then lost tells how many). */
 #ifndef HOLDER_JOURNAL_H
@@ -11,8 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* For journal_attach(): a client that has received nothing yet; it starts where delivery stopped.
- */
+#include "shared/base/buf.h"
+
+/* For journal_attach(): a client that has received nothing yet; it starts where delivery stopped. */
 #define JOURNAL_FRESH UINT64_MAX
 
 struct journal_frame {
@@ -26,8 +28,6 @@ struct journal {
     uint64_t first;             /* oldest that is still here */
     uint64_t next;              /* next to be given out */
     uint64_t end;               /* one past the newest; counts from 0 */
-    uint64_t left;              /* the first one given out that may not have left yet, or next */
-    size_t leaving;             /* bytes of those */
     uint64_t shift;             /* number = q + 1 - shift */
     uint64_t gap_number;        /* last resume that found frames gone: number it wanted, how many */
     uint64_t gap_lost;
@@ -41,20 +41,17 @@ void journal_release(struct journal *j);
 
 /* Copies a frame in: 0, or -1 when memory is short (nothing changed). */
 int journal_add(struct journal *j, const void *data, size_t len);
+int journal_take(struct journal *j, struct buf *text); /* the same; a long text is taken out of its buffer */
 
 /* A client that received frames up to number after (or JOURNAL_FRESH) wants what follows.
  * *ret_from: number of the frame it gets first; *ret_lost: frames it misses in between. */
 void journal_attach(struct journal *j, uint64_t after, uint64_t *ret_from, uint64_t *ret_lost);
 void journal_detach(struct journal *j);
 
-/* Next frame to give out, with its number, or NULL; it stays valid until the next call that changes
- * the journal. */
-const struct journal_frame *journal_peek(const struct journal *j, uint64_t *ret_number);
-void journal_pass(struct journal *j); /* that one has been given out */
-
-/* Of what was given out all has left but the last `waiting` bytes, counted with `fields` more for each frame. What has
- * not left counts as not given out when this client goes, or another one comes. */
-void journal_left(struct journal *j, size_t waiting, size_t fields);
+/* The frame so many behind the next one to give out, with its number, or NULL; it stays valid until the next call that
+ * changes the journal. A NUL stands behind its bytes. */
+const struct journal_frame *journal_peek(const struct journal *j, size_t ahead, uint64_t *ret_number);
+void journal_pass(struct journal *j); /* the next one has been given out */
 
 bool journal_is_full(const struct journal *j);   /* attached, and too much waits */
 uint64_t journal_count(const struct journal *j); /* frames so far, dropped ones included */

@@ -22,12 +22,12 @@ static void on_opened(void *arg)
     ((struct agent_rig *)arg)->opened++;
 }
 
-static void on_message(void *arg, const char *data, size_t len)
+static void on_message(void *arg, struct buf *text)
 {
     struct agent_rig *r = arg;
 
     r->messages++;
-    buf_add(&r->heard, data, len);
+    buf_add(&r->heard, text->data, text->len);
     buf_add_char(&r->heard, '\n');
     if (r->pause_at_each)
         agent_ws_pause(&r->ws, true);

@@ -339,6 +339,7 @@ static void what_is_sent_at_once_stays_in_order_with_what_waits(void **state)
     struct frame_writer w;
     const void *payload;
     char *data = mem_zalloc(1, 700000);
+    const struct iovec too_long[] = { { data, 1 }, { data, FRAME_MAX } }, short_parts[] = { { data, 1 }, { data, 1 } };
     uint16_t type, sent = 0, expect = 0;
     struct err err;
     size_t len;
@@ -353,10 +354,11 @@ static void what_is_sent_at_once_stays_in_order_with_what_waits(void **state)
     while (expect < 60) {
         if (sent < 60 &&
             frame_writer_pending(&w) <= 1000000) { /* all sizes: a part of the header fits now and then, or nothing */
-            len = (sent * 71993u) % 600000;
-            assert_int_equal(sent % 3
-                                 ? frame_writer_send_two(&w, p->a, sent, data, len / 3, data + len / 3, len - len / 3)
-                                 : frame_writer_put_two(&w, sent, data, len / 2, data + len / 2, len - len / 2),
+            const size_t n = (sent * 71993u) % 600000;
+            const struct iovec parts[] = { { data, n / 3 }, { data + n / 3, n - n / 3 } };
+
+            assert_int_equal(sent % 3 ? frame_writer_send_parts(&w, p->a, sent, parts, ARRAY_LEN(parts))
+                                      : frame_writer_put(&w, sent, data, n),
                              0);
             sent++;
         }
@@ -372,10 +374,10 @@ static void what_is_sent_at_once_stays_in_order_with_what_waits(void **state)
         }
     }
     assert_int_equal(frame_writer_pending(&w), 0);
-    assert_int_equal(frame_writer_send_two(&w, p->a, 1, data, (size_t)FRAME_MAX + 1, NULL, 0), -1);
-    assert_int_equal(frame_writer_put_two(&w, 1, data, 1, data, FRAME_MAX), -1);
+    assert_int_equal(frame_writer_send_parts(&w, p->a, 1, too_long, ARRAY_LEN(too_long)), -1);
+    assert_int_equal(frame_writer_put(&w, 1, data, (size_t)FRAME_MAX + 1), -1);
     hang_up(p);
-    assert_int_equal(frame_writer_send_two(&w, p->b, 1, "x", 1, "y", 1), -1);
+    assert_int_equal(frame_writer_send_parts(&w, p->b, 1, short_parts, ARRAY_LEN(short_parts)), -1);
     frame_reader_release(&r);
     frame_writer_release(&w);
     mem_free(data);

@@ -18,30 +18,24 @@ static void add(struct journal *j, const char *text)
     assert_int_equal(journal_add(j, text, strlen(text)), 0);
 }
 
-/* Gives out the next frame, which must be this one; it stays on its way. */
-static void give(struct journal *j, uint64_t number, const char *text)
+/* Gives out the next frame, which must be this one. */
+static void expect(struct journal *j, uint64_t number, const char *text)
 {
     uint64_t n;
-    const struct journal_frame *f = journal_peek(j, &n);
+    const struct journal_frame *f = journal_peek(j, 0, &n);
 
     assert_non_null(f);
     assert_int_equal(n, number);
     assert_int_equal(f->len, strlen(text));
-    assert_memory_equal(f->data, text, f->len);
+    assert_memory_equal(f->data, text, f->len + 1);
     journal_pass(j);
-}
-
-static void expect(struct journal *j, uint64_t number, const char *text)
-{
-    give(j, number, text);
-    journal_left(j, 0, 0);
 }
 
 static void expect_nothing(struct journal *j)
 {
     uint64_t n;
 
-    assert_null(journal_peek(j, &n));
+    assert_null(journal_peek(j, 0, &n));
 }
 
 static void attach(struct journal *j, uint64_t after, uint64_t from, uint64_t lost)
@@ -275,78 +269,77 @@ static void a_huge_frame_stays_until_enough_came_behind_it(void **state)
     journal_release(&j);
 }
 
-static void what_has_not_left_counts_as_not_given_out(void **state)
+static void frames_behind_the_next_one_are_seen(void **state)
 {
     struct journal j;
+    uint64_t n;
 
     (void)state;
     journal_init(&j, 1000);
-    attach(&j, JOURNAL_FRESH, 1, 0);
     add(&j, "one");
-    add(&j, "");
+    assert_null(journal_peek(&j, 0, &n)); /* nobody is attached */
+    attach(&j, JOURNAL_FRESH, 1, 0);
+    add(&j, "two");
     add(&j, "three");
-    give(&j, 1, "one");
-    give(&j, 2, "");
-    give(&j, 3, "three");
-    journal_left(&j, 2 + 1 + 2 + 2 + 5, 2); /* a byte of the first one waits, and its fields have left */
-    journal_detach(&j);
-    assert_int_equal(j.pending, j.bytes);
-    attach(&j, JOURNAL_FRESH, 1, 0);
-    give(&j, 1, "one");
-    give(&j, 2, "");
-    give(&j, 3, "three");
-    journal_left(&j, 2 + 2 + 5, 2);
-    attach(&j, JOURNAL_FRESH, 1, 0); /* takes over */
-    give(&j, 1, "");
-    give(&j, 2, "three");
-    journal_left(&j, 1, 2);
-    journal_detach(&j);
-    attach(&j, JOURNAL_FRESH, 1, 0);
-    expect(&j, 1, "three");
-    expect_nothing(&j);
+    expect(&j, 1, "one");
+    assert_string_equal(journal_peek(&j, 0, &n)->data, "two");
+    assert_int_equal(n, 2);
+    assert_string_equal(journal_peek(&j, 1, &n)->data, "three");
+    assert_int_equal(n, 3);
+    assert_null(journal_peek(&j, 2, &n));
+    assert_null(journal_peek(&j, SIZE_MAX, &n));
+    attach(&j, JOURNAL_FRESH, 1, 0); /* another client: none of what was only looked at is gone */
+    expect(&j, 1, "two");
+    expect(&j, 2, "three");
     journal_release(&j);
 }
 
-static void what_another_client_was_given_is_not_taken_back(void **state)
-{
-    struct journal j;
-
-    (void)state;
-    journal_init(&j, 1000);
-    attach(&j, JOURNAL_FRESH, 1, 0);
-    add(&j, "of the first");
-    expect(&j, 1, "of the first");
-    journal_detach(&j);
-    add(&j, "of the second");
-    attach(&j, JOURNAL_FRESH, 1, 0);
-    journal_left(&j, 1000, 0); /* the answer to it still waits */
-    journal_detach(&j);
-    attach(&j, JOURNAL_FRESH, 1, 0);
-    expect(&j, 1, "of the second");
-    expect_nothing(&j);
-    journal_release(&j);
-}
-
-static void what_is_on_its_way_stays_until_it_has_left(void **state)
+static void the_next_frame_stays_until_it_is_given_out(void **state)
 {
     auto_free char *huge = mem_zalloc(1, 100001);
     struct journal j;
+    uint64_t n;
+    int i;
 
     (void)state;
     memset(huge, 'h', 100000);
     journal_init(&j, 1000);
     attach(&j, JOURNAL_FRESH, 1, 0);
     add(&j, huge);
-    give(&j, 1, huge);
-    add(&j, "behind it");
-    journal_left(&j, 99999, 0);
+    for (i = 0; i < 100; i++)
+        add(&j, "behind it");
+    assert_memory_equal(journal_peek(&j, 0, &n)->data, huge, 100001);
     attach(&j, 0, 1, 0); /* takes over in the middle of it */
-    give(&j, 1, huge);
-    give(&j, 2, "behind it");
-    journal_left(&j, 9, 0);
+    expect(&j, 1, huge);
+    expect(&j, 2, "behind it");
     journal_detach(&j);
     attach(&j, 1, 2, 0);
     expect(&j, 2, "behind it");
+    journal_release(&j);
+}
+
+static void a_long_text_is_taken_out_of_its_buffer(void **state)
+{
+    static const size_t lengths[] = { 0, 1, 16383, 16384, 65536 };
+    struct journal j;
+    size_t i;
+
+    (void)state;
+    journal_init(&j, 1 << 20);
+    attach(&j, JOURNAL_FRESH, 1, 0);
+    for (i = 0; i < ARRAY_LEN(lengths); i++) {
+        auto_buf struct buf text;
+        auto_free char *copy = NULL;
+
+        buf_init(&text, 1 << 20);
+        buf_add_repeat(&text, 't', lengths[i]);
+        copy = mem_dup(text.data, text.len);
+        assert_int_equal(journal_take(&j, &text), 0);
+        assert_int_equal(text.data == NULL, lengths[i] >= 16384);
+        buf_clear(&text);
+        assert_int_equal(buf_add_str(&text, "next"), 0); /* it can be used again */
+        expect(&j, i + 1, copy);
+    }
     journal_release(&j);
 }
 
@@ -369,6 +362,27 @@ static void many_frames_keep_their_order_through_growth(void **state)
     }
     journal_release(&j);
     journal_release(NULL);
+}
+
+static void short_memory_leaves_a_long_text_where_it_is(void **state)
+{
+    (void)state;
+    OOM_SWEEP({
+        struct journal j;
+        struct buf text;
+        int taken;
+
+        journal_init(&j, 1 << 20);
+        buf_init(&text, 1 << 20);
+        if (buf_add_repeat(&text, 't', 30000) == 0) {
+            taken = journal_take(&j, &text) == 0;
+            assert_int_equal(taken, !oom_hit());
+            assert_int_equal(journal_count(&j), taken);
+            assert_int_equal(text.len, taken ? 0 : 30000);
+        }
+        buf_release(&text);
+        journal_release(&j);
+    });
 }
 
 static void short_memory_loses_no_frame_that_was_taken(void **state)
@@ -403,11 +417,12 @@ int main(void)
         cmocka_unit_test(a_client_that_is_behind_finds_what_it_was_given_last),
         cmocka_unit_test(what_is_too_much_goes_with_the_next_frame_when_nobody_is_there),
         cmocka_unit_test(a_huge_frame_stays_until_enough_came_behind_it),
-        cmocka_unit_test(what_has_not_left_counts_as_not_given_out),
-        cmocka_unit_test(what_another_client_was_given_is_not_taken_back),
-        cmocka_unit_test(what_is_on_its_way_stays_until_it_has_left),
+        cmocka_unit_test(frames_behind_the_next_one_are_seen),
+        cmocka_unit_test(the_next_frame_stays_until_it_is_given_out),
+        cmocka_unit_test(a_long_text_is_taken_out_of_its_buffer),
         cmocka_unit_test(many_frames_keep_their_order_through_growth),
         cmocka_unit_test(short_memory_loses_no_frame_that_was_taken),
+        cmocka_unit_test(short_memory_leaves_a_long_text_where_it_is),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
