@@ -9,6 +9,8 @@
 
 #include "shared/base/mem.h"
 
+#define UTF8_PIECE 64 /* bytes that are judged one by one before the next look for plain ASCII */
+
 /* Well-formed byte sequences, Unicode standard table 3-7: the second byte's range depends on the first. */
 static const struct {
     unsigned char lo, hi; /* first byte */
@@ -100,19 +102,43 @@ static size_t ascii_run(const char *s, size_t len)
     return i;
 }
 
+/* What has to follow, as the place of that state in a row of utf8_steps: nothing, so many bytes of 80 to bf, or one of
+ * the second bytes that RFC 3629 limits. What a row does not name is BAD, and BAD stays. */
+enum { BAD = 0, DONE = 6, ONE = 12, TWO = 18, THREE = 24, E0 = 30, ED = 36, F0 = 42, F4 = 48, STATE_MASK = 63 };
+
+#define STEP(from, to) ((uint64_t)(to) << (from))
+#define FOLLOWS (STEP(ONE, DONE) | STEP(TWO, ONE) | STEP(THREE, TWO))
+
+/* For each byte the next state, of all states at once: one shift finds it, whatever the text. */
+static const uint64_t utf8_steps[256] = {
+    [0x00 ... 0x7f] = STEP(DONE, DONE),
+    [0x80 ... 0x8f] = FOLLOWS | STEP(ED, ONE) | STEP(F4, TWO),
+    [0x90 ... 0x9f] = FOLLOWS | STEP(ED, ONE) | STEP(F0, TWO),
+    [0xa0 ... 0xbf] = FOLLOWS | STEP(E0, ONE) | STEP(F0, TWO),
+    [0xc2 ... 0xdf] = STEP(DONE, ONE),
+    [0xe0] = STEP(DONE, E0),
+    [0xe1 ... 0xec] = STEP(DONE, TWO),
+    [0xed] = STEP(DONE, ED),
+    [0xee ... 0xef] = STEP(DONE, TWO),
+    [0xf0] = STEP(DONE, F0),
+    [0xf1 ... 0xf3] = STEP(DONE, THREE),
+    [0xf4] = STEP(DONE, F4),
+};
+
 bool utf8_valid(const char *s, size_t len)
 {
-    size_t i = 0, width;
+    uint64_t state = DONE;
+    size_t i = 0, end;
 
-    while (i < len) {
-        i += ascii_run(s + i, len - i);
-        if (i == len)
-            break;
-        if (utf8_decode(s + i, len - i, &width) < 0)
-            return false;
-        i += width;
+    while (i < len && state != BAD) {
+        if (state == DONE)
+            i += ascii_run(s + i, len - i);
+        end = len - i < UTF8_PIECE ? len : i + UTF8_PIECE;
+        for (; i < end; i++)
+            state = utf8_steps[(unsigned char)s[i]] >> (state & STATE_MASK);
+        state &= STATE_MASK;
     }
-    return true;
+    return state == DONE;
 }
 
 size_t utf8_floor(const char *s, size_t len)

@@ -216,10 +216,50 @@ static void reals_are_written_with_the_fewest_digits(void **state)
     }
 }
 
+static bool valid_by_characters(const char *s, size_t len)
+{
+    size_t i, width;
+
+    for (i = 0; i < len; i += width)
+        if (utf8_decode(s + i, len - i, &width) < 0)
+            return false;
+    return true;
+}
+
+/* Every two bytes in front of each kind of third and fourth, alone and in the middle of plain text. */
+static void a_text_is_valid_when_all_its_characters_are(void **state)
+{
+    static const unsigned char ends[] = { 'a', 0x00, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc2, 0xe1, 0xff };
+    unsigned first, second;
+    size_t third, fourth, len;
+    char text[200];
+
+    (void)state;
+    for (first = 0; first < 256; first++)
+        for (second = 0; second < 256; second++)
+            for (third = 0; third < ARRAY_LEN(ends); third++)
+                for (fourth = 0; fourth < ARRAY_LEN(ends); fourth++) {
+                    const char bytes[] = { (char)first, (char)second, (char)ends[third], (char)ends[fourth] };
+
+                    for (len = 1; len <= 4; len++)
+                        if (utf8_valid(bytes, len) != valid_by_characters(bytes, len))
+                            fail_msg("%02x %02x %02x %02x: %zu", first, second, ends[third], ends[fourth], len);
+                }
+    for (len = 0; len <= sizeof(text) - 4; len++) {
+        memset(text, 'x', sizeof(text));
+        memcpy(text + len, "\xf0\x9f\x98\x80", 4);
+        assert_true(utf8_valid(text, sizeof(text)));
+        assert_false(utf8_valid(text, len + 3));
+        text[len + 2] = 'x';
+        assert_false(utf8_valid(text, sizeof(text)));
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(utf8_is_read_as_the_standard_says),
+        cmocka_unit_test(a_text_is_valid_when_all_its_characters_are),
         cmocka_unit_test(every_code_point_survives_the_round_trip),
         cmocka_unit_test(cuts_fall_between_characters),
         cmocka_unit_test(numbers_are_whole_texts_in_range),
