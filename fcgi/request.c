@@ -2,6 +2,7 @@
 
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "shared/base/mem.h"
 #include "shared/base/str.h"
@@ -39,7 +40,7 @@ static enum method parse_method(const char *name, bool *ret_head)
 
 int request_init(struct request *r, char *const *params, struct err *err)
 {
-    *r = (struct request){ .params = params };
+    *r = (struct request){ .params = params, .claim = -1 };
     buf_init(&r->body, REQUEST_BODY_MAX);
     r->method = parse_method(request_param(r, "REQUEST_METHOD"), &r->head);
     /* Only the word "public" opens the surface without a token. */
@@ -60,6 +61,9 @@ void request_release(struct request *r)
         r->args[i] = NULL;
     }
     target_release(&r->target);
+    if (r->claim >= 0)
+        close(r->claim);
+    r->claim = -1;
 }
 
 int request_load_body(struct request *r, size_t max, struct err *err)

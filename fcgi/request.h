@@ -34,6 +34,7 @@ struct request {
     char *args[REQUEST_ARGS_MAX]; /* what stood in place of {..} of the route, in order */
     struct buf body;              /* wiped when released: it may hold credentials */
     bool handed_over;             /* another process answers it (waiting.h) */
+    int claim;                    /* to a session that ends unless it is taken (supervisor.h); -1: none. Owned */
     int (*read_body)(void *port, struct buf *body, struct err *err); /* NULL: body is there */
     void *port;
 };

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include "shared/base/io.h"
 #include "shared/base/log.h"
@@ -100,47 +101,65 @@ static int refused_full(const struct buf *answer, struct place_queue *ret_full, 
     return -1;
 }
 
-static int created(enum rpc_type got, const struct buf *answer, int *fd, uint32_t *ret_port, int *ret_fd,
-                   struct place_queue *ret_full, struct err *err)
+/* The answer to a request for a session. 0: sock is steal_fd()ed into *ret. */
+static int hear_created(int *sock, struct place *ret, struct place_queue *ret_full, struct err *err)
 {
+    auto_buf struct buf answer;
+    auto_fd int fd = -1;
     struct wire_in in;
     uint32_t port;
+    uint16_t got;
 
+    buf_init(&answer, RPC_MAX_PAYLOAD);
+    if (frame_recv(*sock, &got, &answer, &fd, err) != 1)
+        return err_set(err, ERR_UNAVAILABLE, 0, "The agent simulator cannot be reached, try again in a moment");
+    if (got == RPC_ERROR)
+        return said_error(&answer, err);
     if (got == RPC_FULL)
-        return refused_full(answer, ret_full, err);
-    wire_start(&in, answer->data, answer->len);
+        return refused_full(&answer, ret_full, err);
+    wire_start(&in, answer.data, answer.len);
     port = wire_get_u32(&in);
-    if (got != RPC_CREATED || wire_end(&in) < 0 || !port || port > UINT16_MAX || *fd < 0)
+    if (got != RPC_CREATED || wire_end(&in) < 0 || !port || port > UINT16_MAX || fd < 0)
         return malformed(err);
-    *ret_port = port;
-    *ret_fd = steal_fd(*fd);
+    *ret = (struct place){ port, steal_fd(fd), steal_fd(*sock) };
     return 0;
 }
 
-static int put_create(struct buf *request, const struct id *id, const char *actor, uint32_t flags, struct err *err)
-{
-    buf_init(request, RPC_MAX_PAYLOAD);
-    put_session(request, id, actor);
-    wire_put_u32(request, flags);
-    return buf_failed(request) ? err_nomem(err) : 0;
-}
-
-int supervisor_create(const char *socket, const struct id *id, const char *actor, uint32_t flags, uint32_t *ret_port,
-                      int *ret_fd, struct place_queue *ret_full, struct err *err)
+static int ask_for_session(int sock, enum rpc_type type, const struct id *id, const char *actor, uint32_t flags,
+                           struct err *err)
 {
     auto_buf struct buf request;
-    auto_buf struct buf answer;
-    auto_fd int fd = -1;
-    enum rpc_type got;
 
-    buf_init(&answer, RPC_MAX_PAYLOAD);
+    buf_init(&request, RPC_MAX_PAYLOAD);
+    put_session(&request, id, actor);
+    wire_put_u32(&request, flags);
+    if (buf_failed(&request))
+        return err_nomem(err);
+    return frame_send(sock, (uint16_t)type, &request, -1, err) < 0 ? unreachable(err) : 0;
+}
+
+int supervisor_create(const char *socket, const struct id *id, const char *actor, uint32_t flags, struct place *ret,
+                      struct place_queue *ret_full, struct err *err)
+{
+    auto_fd int sock = io_unix_connect_within(socket, CREATE_MS, err);
+
     if (ret_full)
         *ret_full = (struct place_queue){ 0, 0 };
-    if (put_create(&request, id, actor, flags, err) < 0)
-        return -1;
-    if (rpc_call(socket, RPC_CREATE, &request, CREATE_MS, &got, &answer, &fd, err) < 0)
+    if (sock < 0)
         return unreachable(err);
-    return created(got, &answer, &fd, ret_port, ret_fd, ret_full, err);
+    if (ask_for_session(sock, RPC_CREATE, id, actor, flags | RPC_CREATE_TAKES, err) < 0)
+        return -1;
+    return hear_created(&sock, ret, ret_full, err);
+}
+
+/* A supervisor that is gone does not mind: its successor takes every session that it finds for a taken one. */
+void supervisor_taken(int claim)
+{
+    struct err err;
+
+    if (frame_send(claim, RPC_TAKEN, NULL, -1, &err) < 0)
+        log_debug("supervisor: %s", err.msg);
+    (void)close(claim);
 }
 
 /* 0 when the supervisor answers, -1 when the client goes first or nothing comes at all. */
@@ -163,31 +182,18 @@ static int await_answer(int sock, int client_fd, int64_t deadline, struct err *e
 }
 
 int supervisor_queue(const char *socket, const struct id *id, const char *actor, unsigned seconds, int client_fd,
-                     uint32_t *ret_port, int *ret_fd, struct place_queue *ret_full, struct err *err)
+                     struct place *ret, struct place_queue *ret_full, struct err *err)
 {
     int64_t deadline = time_mono_ms() + (int64_t)seconds * 1000 + CREATE_MS;
     auto_fd int sock = io_unix_connect_within(socket, QUICK_MS, err);
-    auto_buf struct buf request;
-    auto_buf struct buf answer;
-    auto_fd int fd = -1;
-    uint16_t got;
 
-    buf_init(&request, 0);
-    buf_init(&answer, RPC_MAX_PAYLOAD);
     *ret_full = (struct place_queue){ 0, 0 };
     if (sock < 0)
         return unreachable(err);
-    if (put_create(&request, id, actor, seconds, err) < 0)
+    if (ask_for_session(sock, RPC_QUEUE, id, actor, seconds | RPC_QUEUE_TAKES, err) < 0 ||
+        await_answer(sock, client_fd, deadline, err) < 0)
         return -1;
-    if (frame_send(sock, RPC_QUEUE, &request, -1, err) < 0)
-        return unreachable(err);
-    if (await_answer(sock, client_fd, deadline, err) < 0)
-        return -1;
-    if (frame_recv(sock, &got, &answer, &fd, err) != 1)
-        return err_set(err, ERR_UNAVAILABLE, 0, "The agent simulator cannot be reached, try again in a moment");
-    if (got == RPC_ERROR)
-        return said_error(&answer, err);
-    return created((enum rpc_type)got, &answer, &fd, ret_port, ret_fd, ret_full, err);
+    return hear_created(&sock, ret, ret_full, err);
 }
 
 int supervisor_info(const char *socket, const struct id *id, const char *actor, struct buf *answer,

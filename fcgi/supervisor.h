@@ -19,14 +19,21 @@ struct place_queue {
     unsigned position, waiting;
 };
 
-/* A started holder that waits for its program: *ret_fd is the caller's, *ret_port what the agent has to listen on.
- * flags: enum rpc_create. ret_full may be NULL; else it is written also on failure. */
-int supervisor_create(const char *socket, const struct id *id, const char *actor, uint32_t flags, uint32_t *ret_port,
-                      int *ret_fd, struct place_queue *ret_full, struct err *err);
+/* A started holder that waits for its program. Both descriptors are the caller's. */
+struct place {
+    uint32_t port; /* what the agent has to listen on */
+    int holder;    /* for the program */
+    int claim;     /* supervisor_taken() when somebody is told of the session: closed before, it ends */
+};
+
+/* flags: enum rpc_create, without RPC_CREATE_TAKES. ret_full may be NULL; else it is written also on failure. */
+int supervisor_create(const char *socket, const struct id *id, const char *actor, uint32_t flags, struct place *ret,
+                      struct place_queue *ret_full, struct err *err);
+void supervisor_taken(int claim);
 
 /* The same, waiting up to seconds for a place, as long as client_fd (the other end's interest in it) is open. */
 int supervisor_queue(const char *socket, const struct id *id, const char *actor, unsigned seconds, int client_fd,
-                     uint32_t *ret_port, int *ret_fd, struct place_queue *ret_full, struct err *err);
+                     struct place *ret, struct place_queue *ret_full, struct err *err);
 
 /* Texts of *ret are borrowed from answer (the caller's, any state). */
 int supervisor_info(const char *socket, const struct id *id, const char *actor, struct buf *answer,

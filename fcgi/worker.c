@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "fcgi/door.h"
+#include "fcgi/supervisor.h"
 #include "shared/base/io.h"
 #include "shared/base/log.h"
 #include "shared/base/mem.h"
@@ -114,6 +115,15 @@ static void log_answer(const struct request *rq, const struct reply *rp, int64_t
               rp->broken ? ", cut" : "", show ? ", " : "", show ? rp->body.data : "");
 }
 
+/* Just before its client is told of it, never behind: nobody is told of a session that ends because we were killed. */
+static void tell_of_session(struct request *rq, const struct reply *rp)
+{
+    if (rq->claim < 0 || rp->status != 200)
+        return;
+    supervisor_taken(rq->claim);
+    rq->claim = -1;
+}
+
 static void serve_one(struct worker *w, struct door *d, char *const *params)
 {
     int64_t began = time_mono_ms();
@@ -135,6 +145,7 @@ static void serve_one(struct worker *w, struct door *d, char *const *params)
         reply_err(&rp, &err);
     }
     if (!rq.handed_over) {
+        tell_of_session(&rq, &rp);
         reply_send(&rp);
         log_answer(&rq, &rp, began);
     }

@@ -100,6 +100,7 @@ static void on_started(struct waiter *w, struct session *s, const struct err *wh
     }
     wire_put_u32(&b, hold_agent_port(sv->config->egress == EGRESS_HOST || sv->config->sandbox == SANDBOX_OFF,
                                      sv->config->port_pool_start, s->slot));
+    c->open = c->takes;
     answer_buf(c, RPC_CREATED, &b, fd);
 }
 
@@ -116,13 +117,15 @@ static void call_create(struct rpc_conn *c, const struct rpc_request *r)
 {
     c->create.internal = r->flags & RPC_CREATE_INTERNAL;
     c->may_wait = r->flags & RPC_CREATE_MAY_WAIT;
+    c->takes = r->flags & RPC_CREATE_TAKES;
     create(c, r);
 }
 
 static void call_queue(struct rpc_conn *c, const struct rpc_request *r)
 {
-    c->create.wait_s = r->flags;
+    c->create.wait_s = r->flags & ~RPC_QUEUE_TAKES;
     c->may_wait = true;
+    c->takes = r->flags & RPC_QUEUE_TAKES;
     create(c, r);
 }
 
@@ -311,6 +314,18 @@ static void call_reload(struct rpc_conn *c, const struct rpc_request *r)
         rpc_answer_error(c, &err);
     else
         rpc_answer(c, RPC_OK, NULL, -1);
+}
+
+void supervisor_abandoned(void *owner, const struct id *id)
+{
+    struct sessions *ss = &((struct supervisor *)owner)->sessions;
+    struct session *s = session_table_find(&ss->table, id);
+
+    if (!s || session_is_leaving(s))
+        return;
+    log_info("session %s: whoever asked for it has gone before anybody was told of it", s->name);
+    s->unwanted = true;
+    sessions_end(ss, s, HOLD_REASON_STOPPED, NULL);
 }
 
 void supervisor_answered(void *owner, enum rpc_type type, double seconds)

@@ -14,8 +14,8 @@ static const struct {
     bool user; /* login and avatar */
 } kinds[] = {
     { RPC_ADMIT, 0, RPC_ADMIT_RATE | RPC_ADMIT_CAP, false, true, true, false },
-    { RPC_CREATE, 0, RPC_CREATE_INTERNAL | RPC_CREATE_MAY_WAIT, true, true, true, false },
-    { RPC_QUEUE, 0, 63, true, true, true, false },
+    { RPC_CREATE, 0, RPC_CREATE_INTERNAL | RPC_CREATE_MAY_WAIT | RPC_CREATE_TAKES, true, true, true, false },
+    { RPC_QUEUE, 0, RPC_QUEUE_TAKES | 63, true, true, true, false },
     { RPC_INFO, 0, 0, true, true, false, false },
     { RPC_OPEN, 0, 0, true, true, false, false },
     { RPC_END, 0, 0, true, true, false, false },
@@ -66,7 +66,7 @@ int rpc_request_parse(uint16_t type, const void *payload, size_t len, struct rpc
     if (r.flags & ~kinds[i].flags)
         return is_newer(type, err);
     if (wire_end(&in) < 0 || (kinds[i].actor && !r.actor[0]) ||
-        (type == RPC_QUEUE && (r.flags < 1 || r.flags > RPC_QUEUE_SECONDS_MAX)))
+        (type == RPC_QUEUE && ((r.flags & 63) < 1 || (r.flags & 63) > RPC_QUEUE_SECONDS_MAX)))
         return err_set(err, ERR_BAD_REQUEST, 0, "malformed request of type %u", type);
     *ret = r;
     return 0;

@@ -9,6 +9,7 @@
 #include "shared/ipc/wire.h"
 
 #define REQUEST_SECONDS 10. /* to send the request, and again to take the answer */
+#define TAKEN_SECONDS 130.  /* for a program to start, and its client to be told: more than nginx gives a worker */
 
 static void set_deadline(struct rpc_conn *c, double seconds)
 {
@@ -20,6 +21,8 @@ static void set_deadline(struct rpc_conn *c, double seconds)
 static void drop(struct rpc_conn *c)
 {
     struct rpc_server *r = c->server;
+    const struct id id = c->create.id;
+    bool abandons = c->open && r->abandoned;
 
     waiter_cancel(&c->waiter);
     create_cancel(&c->create);
@@ -29,6 +32,17 @@ static void drop(struct rpc_conn *c)
     mem_free(c);
     r->count--;
     acceptor_pause(&r->door, false);
+    if (abandons)
+        r->abandoned(r->owner, &id);
+}
+
+/* All of the answer has left. */
+static void said_all(struct rpc_conn *c)
+{
+    if (c->open)
+        set_deadline(c, TAKEN_SECONDS);
+    else
+        drop(c);
 }
 
 void rpc_wait_for(struct rpc_conn *c, double seconds)
@@ -60,8 +74,10 @@ void rpc_answer(struct rpc_conn *c, enum rpc_type type, const struct buf *payloa
         r = send_with_fd(c, type, payload, fd);
     else
         r = peer_send(&c->peer, (uint16_t)type, payload ? payload->data : NULL, payload ? payload->len : 0);
-    if (r < 0 || !peer_pending(&c->peer))
+    if (r < 0)
         drop(c);
+    else if (!peer_pending(&c->peer))
+        said_all(c);
     else
         set_deadline(c, REQUEST_SECONDS);
 }
@@ -83,7 +99,7 @@ static void on_sent(struct peer *p)
     struct rpc_conn *c = p->owner;
 
     if (c->answered && !peer_pending(p))
-        drop(c);
+        said_all(c);
 }
 
 static void on_readable(struct peer *p)
@@ -94,8 +110,13 @@ static void on_readable(struct peer *p)
     uint16_t type;
     size_t len;
     struct err err;
-    int r = c->asked ? -1 : peer_next(p, &type, &payload, &len);
+    int r = c->asked && !c->open ? -1 : peer_next(p, &type, &payload, &len);
 
+    if (r > 0 && c->open) {
+        c->open = type != RPC_TAKEN || len;
+        drop(c);
+        return;
+    }
     /* The end, or more than one request: whoever asked does not care for the answer any more. */
     if (r < 0 || (r == 0 && peer_ended(p))) {
         drop(c);
@@ -172,6 +193,7 @@ void rpc_server_release(struct rpc_server *r)
     if (!r->loop)
         return;
     acceptor_stop(&r->door);
+    r->abandoned = NULL; /* sessions live on, and the next supervisor does not know who was told of them */
     while (!list_empty(&r->connections))
         drop(list_entry(r->connections.next, struct rpc_conn, link));
 }

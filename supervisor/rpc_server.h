@@ -1,6 +1,7 @@
 /* supervisor/rpc_server.h -- workers and the command line ask over a UNIX socket: one request, one answer, then the end
- * (shared/ipc/rpc.h). Owns the listener and its connections: a bounded number of them, each with a deadline, so that a
- * worker that is stuck costs a descriptor for a while and nothing else. What requests mean is rpc_calls.c's. */
+ * (shared/ipc/rpc.h), which a worker that has got a session puts off until its client is told of it. Owns the listener
+ * and its connections: a bounded number of them, each with a deadline, so that a worker that is stuck costs a
+ * descriptor for a while and nothing else. What requests mean is rpc_calls.c's. */
 #ifndef SUPERVISOR_RPC_SERVER_H
 #define SUPERVISOR_RPC_SERVER_H
 
@@ -30,13 +31,16 @@ struct rpc_conn {
     /* of rpc_calls.c: at most one of them waits in a list of sessions.c */
     struct waiter waiter;
     struct create_request create;
-    bool may_wait; /* who asked for it knows RPC_FULL */
+    bool may_wait; /* who asked for it knows RPC_FULL, */
+    bool takes;    /* will say RPC_TAKEN, */
+    bool open;     /* and has not yet: what was created ends with the connection */
 };
 
 struct rpc_server {
     struct ev_loop *loop;
     void (*call)(struct rpc_conn *c, const struct rpc_request *r);     /* answers now, or when a waiter is told */
     void (*answered)(void *owner, enum rpc_type type, double seconds); /* NULL: nobody counts */
+    void (*abandoned)(void *owner, const struct id *id);               /* of a create request that was answered */
     void *owner;
     uid_t user; /* who may ask, beside root */
     struct acceptor door;

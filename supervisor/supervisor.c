@@ -191,6 +191,7 @@ static int open_doors(struct supervisor *sv, struct err *err)
         return -1;
     rpc_server_start(&sv->rpc, sv->loop, rpc, supervisor_call, sv);
     sv->rpc.answered = supervisor_answered;
+    sv->rpc.abandoned = supervisor_abandoned;
     ws = listener(sv->config, "websocket", "ws.sock", 0660, web_gid, err);
     if (ws < 0)
         return -1;

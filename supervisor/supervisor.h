@@ -44,5 +44,6 @@ int supervisor_reload(struct supervisor *sv, struct err *err);
 /* One request of a worker (rpc_calls.c); owner of the server is the supervisor. */
 void supervisor_call(struct rpc_conn *c, const struct rpc_request *r);
 void supervisor_answered(void *owner, enum rpc_type type, double seconds); /* for the metrics */
+void supervisor_abandoned(void *owner, const struct id *id);               /* a session that nobody will hear of */
 
 #endif

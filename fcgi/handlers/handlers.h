@@ -88,7 +88,7 @@ struct start {
     const struct env_pair *env;
     size_t env_len;
     unsigned wait_s;          /* for a place; 0: not at all */
-    struct request *rq;       /* of the client that waits */
+    struct request *rq;       /* of the client that waits; gets the claim to the session */
     struct place_queue *full; /* where it stood in vain; NULL: nobody wants to know */
 };
 

@@ -99,8 +99,8 @@ static void answer_started(struct reply *rp, const struct id *id, uint32_t port)
     reply_json(rp, 200);
 }
 
-static int start(struct worker *w, const cJSON *body, struct bundle *b, struct id *ret_id, uint32_t *ret_port,
-                 struct err *err)
+static int start(struct worker *w, const cJSON *body, struct request *rq, struct bundle *b, struct id *ret_id,
+                 uint32_t *ret_port, struct err *err)
 {
     const cJSON *vars = json_get(body, "env_vars");
     const struct credentials credentials = {
@@ -115,7 +115,7 @@ static int start(struct worker *w, const cJSON *body, struct bundle *b, struct i
         .credentials = &credentials,
     };
     struct env_pair env[VARIABLES_MAX];
-    struct start s = { .actor = ACTOR_INTERNAL, .internal = true, .options = &o, .env = env };
+    struct start s = { .actor = ACTOR_INTERNAL, .internal = true, .options = &o, .env = env, .rq = rq };
 
     if (id_parse(body_text(body, "session_id"), &s.id) < 0)
         return err_set(err, ERR_BAD_REQUEST, 0, "session_id is no UUID");
@@ -143,7 +143,7 @@ void handle_internal_create(struct worker *w, struct request *rq, struct reply *
         return;
     if (nul)
         reply_detail(rp, 400, "A text of the request contains the character U+0000");
-    else if (start(w, body, &b, &id, &port, &err) < 0)
+    else if (start(w, body, rq, &b, &id, &port, &err) < 0)
         reply_err(rp, &err);
     else
         answer_started(rp, &id, port);

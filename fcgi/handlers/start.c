@@ -63,41 +63,40 @@ static int give_up(struct worker *w, const struct start *s, struct err *err)
 }
 
 /* A place, now or, if the client is willing, later: then this goes on in a process that waits. */
-static int find_place(struct worker *w, const struct start *s, uint32_t *ret_port, int *ret_fd, struct err *err)
+static int find_place(struct worker *w, const struct start *s, struct place *ret, struct err *err)
 {
     uint32_t flags = (s->internal ? RPC_CREATE_INTERNAL : 0) | (s->full ? RPC_CREATE_MAY_WAIT : 0);
-    int r = supervisor_create(w->supervisor_socket, &s->id, s->actor, flags, ret_port, ret_fd, s->full, err);
+    int r = supervisor_create(w->supervisor_socket, &s->id, s->actor, flags, ret, s->full, err);
 
     if (r == 0 || !s->full || !s->full->position || !s->wait_s)
         return r;
     if (waiting_fork(&w->waiting, s->rq) <= 0)
         return -1;
-    return supervisor_queue(w->supervisor_socket, &s->id, s->actor, s->wait_s, door_fd(s->rq->port), ret_port, ret_fd,
-                            s->full, err);
+    return supervisor_queue(w->supervisor_socket, &s->id, s->actor, s->wait_s, door_fd(s->rq->port), ret, s->full, err);
 }
 
 int start_session(struct worker *w, const struct start *s, struct bundle *b, uint32_t *ret_port, struct err *err)
 {
     char name[ID_TEXT_LEN + 1];
-    uint32_t port;
+    struct place place;
     bool told;
-    int fd;
 
     id_format(&s->id, name);
-    if (find_place(w, s, &port, &fd, err) < 0)
+    if (find_place(w, s, &place, err) < 0)
         return -1;
-    if (port != s->options->port && change_port(b, s->options, (uint16_t)port, err) < 0) {
-        cleanup_fd_close(&fd);
+    s->rq->claim = place.claim;
+    if (place.port != s->options->port && change_port(b, s->options, (uint16_t)place.port, err) < 0) {
+        cleanup_fd_close(&place.holder);
         return give_up(w, s, err);
     }
-    if (holder_start(fd, b, s->env, s->env_len, ret_port, &told, err) < 0) {
+    if (holder_start(place.holder, b, s->env, s->env_len, ret_port, &told, err) < 0) {
         if (told) {
             log_warn("start: session %s: %s", name, err->msg);
             return -1;
         }
         return give_up(w, s, err);
     }
-    if (w->waiting.here && waiting_client_gone(s->rq)) {
+    if (waiting_client_gone(s->rq)) {
         err_set(err, ERR_UNAVAILABLE, 0, "The client has left");
         return give_up(w, s, err);
     }

@@ -1,6 +1,6 @@
 /* shared/ipc/rpc.h -- workers and the command line <-> supervisor, over RUNTIME_DIR/supervisor.sock.
- * One request and one answer per connection (frame.h). The socket is reachable by the service's
- * own user only; still every field is bounded and checked. Fields are listed in wire order. */
+ * One request and one answer per connection (frame.h), and RPC_TAKEN behind some. The socket is reachable by the
+ * service's own user only; still every field is bounded and checked. Fields are listed in wire order. */
 #ifndef IPC_RPC_H
 #define IPC_RPC_H
 
@@ -24,6 +24,8 @@ enum rpc_type {
     RPC_END,       /* id session, str actor: answer RPC_OK once nothing of the session is left */
     RPC_HEALTH,    /* nothing: answer RPC_STATUS */
     RPC_LIST,      /* nothing: answer RPC_SESSIONS */
+    RPC_TAKEN, /* nothing: behind RPC_CREATED, to RPC_CREATE_TAKES or RPC_QUEUE_TAKES: somebody is told of the session
+                  now. A connection that ends without it ends the session. No answer */
 
     /* sign-ins (signin.h); a hash is bytes, 32 of them */
     RPC_SIGNIN_BEGIN = 16, /* hash state, hash browser, str actor: a browser goes to GitHub */
@@ -38,8 +40,8 @@ enum rpc_type {
     RPC_DRAIN,        /* u32 flags (enum rpc_drain): answer RPC_STATUS */
     RPC_RELOAD,       /* nothing: read the settings anew: answer RPC_OK, or RPC_ERROR and nothing has changed */
 
-    RPC_QUEUE = 32, /* id session, str actor, u32 seconds (RPC_QUEUE_SECONDS_MAX at most): RPC_CREATE that waits so
-                       long for a place */
+    RPC_QUEUE = 32, /* id session, str actor, u32 seconds (RPC_QUEUE_SECONDS_MAX at most), with RPC_QUEUE_TAKES:
+                       RPC_CREATE that waits so long for a place */
 
     /* answers */
     RPC_OK = 64,     /* nothing */
@@ -61,8 +63,10 @@ enum rpc_drain { RPC_DRAIN_ON = 1 }; /* no new sessions; without the flag: again
 enum rpc_create {
     RPC_CREATE_INTERNAL = 1, /* internal surface: no cap per actor */
     RPC_CREATE_MAY_WAIT = 2, /* answer RPC_FULL rather than RPC_ERROR when there is no place */
+    RPC_CREATE_TAKES = 4,    /* RPC_TAKEN will follow */
 };
 #define RPC_QUEUE_SECONDS_MAX 60
+#define RPC_QUEUE_TAKES 64 /* RPC_TAKEN will follow */
 
 /* Wire: id, str actor, str state, u64 started, u64 expires, u8 attached, u64 frames, str exit reason ("" = runs), u32
  * exit code, u32 slot */

@@ -48,7 +48,8 @@ def one_round(stack, chance, name, most):
 
 
 def nothing_stays(stack):
-    """As operations.md promises it: those that had begun end like any session for which nobody comes."""
+    """As operations.md promises it: what a client was told of in the moment of a worker's death ends like any session for which
+    nobody comes, all else at once."""
     wait_until(lambda: all(s["state"] not in ("NEW", "STARTING") for s in sessions(stack)), 30, "agents listen or are gone")
     wait_until(lambda: sessions_known(stack) == 0, max(10, DETACH) + CLEANING, "no orphan is left")
     end_all(stack)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pathlib
 import shutil
@@ -314,6 +315,20 @@ def test_a_worker_killed_while_it_hands_over_or_waits(stack, slow_holders, size)
     post.clean_error()
     kill(*holders, number=signal.SIGCONT)
     wait_until(lambda: sessions_known(stack) == 0, 10, "no orphan is left")
+    stack.assert_clean()
+
+
+def test_a_client_that_leaves_before_the_answer_keeps_no_place(slow_holders, stack):
+    """As whoever reloads the page while the agent starts, and tries again at once."""
+    body = json.dumps(numbers()).encode()
+    with socket.create_connection(("127.0.0.1", stack.port), 30) as s:
+        s.sendall(f"POST {SESSIONS} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+        holders = wait_until(lambda: still_holders(stack), 20, "a holder stands still")
+        wait_until(lambda: sessions_known(stack) == 1, 10, "the session is known")
+    worker = wait_until(lambda: busy_workers(stack), 10, "the worker waits")
+    kill(*holders, number=signal.SIGCONT)
+    wait_until(lambda: sessions_known(stack) == 0, CLEANING, "nobody was told of it")
+    assert set(worker) <= set(stack.children("agentsim-fcgi")), "the worker goes on"
     stack.assert_clean()
 
 

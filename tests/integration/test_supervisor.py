@@ -407,6 +407,46 @@ def test_an_owner_at_the_cap_is_refused_unless_a_session_was_left():
         assert [rig.create(internal=True, actor="internal") for _ in range(2)]  # no cap on that surface
 
 
+@pytest.mark.parametrize("how", ["gone", "nonsense", "taken", "older"])
+def test_a_session_that_nobody_was_told_of_does_not_keep_its_owner_from_the_next_try(how):
+    """The worker died, or its client left, when the agent had started."""
+    with Rig(MAX_SESSIONS_PER_ACTOR="1") as rig:
+        session, fds = uuid.uuid4(), []
+        with rig.connect() as worker:
+            send_message(worker, rig_module.CREATE, session.bytes + text(ME) + u32(0 if how == "older" else rig_module.TAKES))
+            assert rig_module.recv_message(worker, fds)[0] == rig_module.CREATED
+            holder = rig.launcher.holder(session)
+            holder.phase(rig_module.READY)
+            wait_until(lambda: rig.info(session)["state"] == "READY", what="READY")
+            if how == "nonsense":
+                send_message(worker, rig_module.HEALTH)
+            elif how == "taken":
+                send_message(worker, rig_module.TAKEN)
+                assert worker.recv(1) == b"", "no answer, the end"
+        os.close(fds[0])
+        if how in ("taken", "older"):
+            assert failure(rig, rig_module.ADMIT, text(ME) + u32(rig_module.CAP)).kind == rig_module.LIMIT
+            assert rig.info(session)["state"] == "READY"
+        else:
+            wait_until(lambda: rig.health()["sessions"] == 0, what="it has ended")
+            assert failure(rig, rig_module.INFO, session.bytes + text(ME)).kind == rig_module.NOT_FOUND
+            rig.ask(rig_module.ADMIT, text(ME) + u32(rig_module.CAP), rig_module.OK)
+
+
+def test_a_supervisor_that_ends_takes_no_session_along_whose_client_is_about_to_be_told():
+    with Rig() as rig:
+        session, fds = uuid.uuid4(), []
+        with rig.connect() as worker:
+            send_message(worker, rig_module.CREATE, session.bytes + text(ME) + u32(rig_module.TAKES))
+            assert rig_module.recv_message(worker, fds)[0] == rig_module.CREATED
+            rig.launcher.holder(session).phase(rig_module.READY)
+            rig.process.send_signal(signal.SIGTERM)
+            assert rig.process.wait(10) == 0
+        os.close(fds[0])
+        rig.start()
+        wait_until(lambda: rig.info(session)["state"] == "DETACHED", what="it is found again")
+
+
 def test_an_agent_that_died_does_not_keep_its_owner_from_the_next_try():
     with Rig(MAX_SESSIONS_PER_ACTOR="1") as rig:
         session, holder = rig.ready()

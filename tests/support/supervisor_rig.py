@@ -25,7 +25,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / os.environ.get("AGENTSIM_BUILD", "build") / "bin" / "agentsim-supervisor"
 
 # rpc.h
-ADMIT, CREATE, INFO, OPEN, END, HEALTH, LIST = range(1, 8)
+ADMIT, CREATE, INFO, OPEN, END, HEALTH, LIST, TAKEN = range(1, 9)
+TAKES, QUEUE_TAKES = 4, 64
 OK, ERROR, SESSION, STATUS, SESSIONS, CREATED = range(64, 70)
 METRICS, QUEUE, FULL, METRICS_PAGE = 24, 32, 88, 84
 RATE, CAP = 1, 2

@@ -91,19 +91,19 @@ static void a_created_session_has_port_and_descriptor(void **state)
     for (i = 0; i < ARRAY_LEN(rows); i++) {
         pid_t pid = answer_once(rows[i].type, &rows[i].port, rows[i].len, rows[i].fd);
         struct err err = { 0 };
-        uint32_t port = 1;
+        struct place place = { 1, -1, -1 };
         struct id id;
-        int fd = -1, r;
+        int r;
 
         id_new(&id);
-        r = supervisor_create(path, &id, ACTOR, 0, &port, &fd, NULL, &err);
+        r = supervisor_create(path, &id, ACTOR, 0, &place, NULL, &err);
         assert_int_equal(r, rows[i].good ? 0 : -1);
-        assert_int_equal(fd >= 0, rows[i].good);
-        assert_int_equal(port, rows[i].good ? 7700 : 1);
+        assert_int_equal(place.holder >= 0 && place.claim >= 0, rows[i].good);
+        assert_int_equal(place.port, rows[i].good ? 7700 : 1);
         if (r < 0)
             assert_int_equal(err.kind, ERR_UPSTREAM);
         else
-            close(fd);
+            close(place.holder), supervisor_taken(place.claim); /* nobody is there any more: no harm */
         join(pid);
     }
 }

@@ -69,6 +69,8 @@ static void each_request_has_exactly_its_fields(void **state)
         { RPC_CREATE, true, "ip:a", true, 1u << 20, -1 },
         { RPC_CREATE, true, "ip:a", false, 0, -1 },
         { RPC_QUEUE, true, "ip:a", true, 60, 0 },
+        { RPC_QUEUE, true, "ip:a", true, 60 | RPC_QUEUE_TAKES, 0 },
+        { RPC_QUEUE, true, "ip:a", true, RPC_QUEUE_TAKES, -1 },
         { RPC_QUEUE, true, "ip:a", true, 61, -1 },
         { RPC_QUEUE, true, "ip:a", true, 0, -1 },
         { RPC_INFO, true, "ip:a", false, 0, 0 },

@@ -71,7 +71,7 @@ static void errors_come_as_errors(void **state)
     int fd = fixture_connect(f, "supervisor.sock");
 
     buf_init(&b, RPC_MAX_PAYLOAD);
-    fixture_send(fd, 4242, "x", 1);
+    fixture_send(fd, RPC_CREATE, "x", 1);
     assert_int_equal(fixture_recv(f, fd, &type, &b, NULL), 1);
     assert_int_equal(type, RPC_ERROR);
     wire_start(&in, b.data, b.len);
