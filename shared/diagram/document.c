@@ -171,7 +171,7 @@ static int check_ends(const cJSON *relationships, struct findings *f)
         }
         for (i = 0; i < ARRAY_LEN(ends); i++) {
             end = json_get(c, ends[i]);
-            if (!end || cJSON_IsNull(end) || cJSON_IsObject(end))
+            if (!end || cJSON_IsObject(end))
                 continue;
             document_path(&where, "model.relationships", c->string, ends[i]);
             return finding_add(f, FINDING_ERROR, 0, where.text, "Relationship \"%s\": %s must be an object (%s)",

@@ -176,11 +176,12 @@ static int finish_options(const struct body *b, struct action *a)
     char *copy, *option;
     int rc = 0;
 
-    if (!v || cJSON_IsNull(v))
+    if (!v)
         return KEEP;
     if (!cJSON_IsString(v))
         return finding_add(b->r->f, FINDING_ERROR, 0, ELEMENT_PATH(b->e, "ws_options"),
-                           "%s: ws_options must be a text with one option per line", b->title);
+                           "%s: ws_options must be a text with one option per line (%s)", b->title,
+                           ELEMENT_PATH(b->e, "ws_options"));
     for (line = v->valuestring; line && rc == 0; line = end ? end + 1 : NULL) {
         end = strchr(line, '\n');
         copy = mem_dup(line, end ? (size_t)(end - line) : strlen(line));

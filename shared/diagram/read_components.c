@@ -109,8 +109,8 @@ static int read_provider(struct reader *r, const struct element *e, struct llm *
     int rc = 0;
 
     if (!value_is_empty(v) && !cJSON_IsString(v))
-        return finding_add(r->f, FINDING_ERROR, 0, ELEMENT_PATH(e, "provider"), "LLM \"%s\": provider must be a text",
-                           SHOWN(llm->name));
+        return finding_add(r->f, FINDING_ERROR, 0, ELEMENT_PATH(e, "provider"),
+                           "LLM \"%s\": provider must be a text (%s)", SHOWN(llm->name), ELEMENT_PATH(e, "provider"));
     trimmed = text_trim(value_is_empty(v) ? "openai" : v->valuestring);
     lower = trimmed ? text_lower(trimmed) : NULL;
     if (!lower)
@@ -296,8 +296,12 @@ static int read_gui(struct reader *r, const struct element *e)
     const cJSON *design = json_get(e->node, "guiModel");
     struct gui *g;
     char *id = NULL;
-    int rc = first_of_name(r, e, "GUI", "gui_id", &r->guis, r->m->guis_len, &id);
+    int rc;
 
+    if (cJSON_IsNull(json_get(e->node, "gui_id"))) /* a missing one is blank, one that is no text is refused */
+        return finding_add(r->f, FINDING_ERROR, 0, ELEMENT_PATH(e, "gui_id"), "GUI: gui_id must be a text (%s)",
+                           ELEMENT_PATH(e, "gui_id"));
+    rc = first_of_name(r, e, "GUI", "gui_id", &r->guis, r->m->guis_len, &id);
     if (rc == 0 && id)
         rc = finding_add(r->f, FINDING_ERROR, 5, ELEMENT_PATH(e, "gui_id"),
                          "Agent \"%s\" has two GUIs with the id \"%s\"", SHOWN(r->m->name), SHOWN(id));

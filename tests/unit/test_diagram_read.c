@@ -67,6 +67,8 @@ static void misshapen_documents_are_refused_with_their_path(void **state)
         { "{'model':{'relationships':{'r':5}}}", "model.relationships.r" },
         { "{'model':{'relationships':{'r':{'source':'x'}}}}", "model.relationships.r.source" },
         { "{'model':{'relationships':{'r':{'target':[]}}}}", "model.relationships.r.target" },
+        { "{'model':{'relationships':{'r':{'source':null}}}}", "model.relationships.r.source" },
+        { "{'model':{'elements':{'g':{'type':'AgentGUI','gui_id':null}}}}", "model.elements.g.gui_id" },
         { "{'model':{'elements':{'a':{'type':'AgentLLM','name':5}}}}", "model.elements.a.name" },
         { "{'model':{'elements':{'a':{'type':'AgentLLM','name':'x','provider':5}}}}", "model.elements.a.provider" },
         { "{'model':{'elements':{'a':{'type':'AgentGUI','gui_id':[1]}}}}", "model.elements.a.gui_id" },
@@ -83,6 +85,7 @@ static void misshapen_documents_are_refused_with_their_path(void **state)
         assert_int_equal(r.findings.len, 1);
         assert_int_equal(r.findings.items[0].rule, 0);
         assert_string_equal(r.findings.items[0].where, rows[i].where);
+        assert_non_null(strstr(r.findings.items[0].message, rows[i].where)); /* answers over HTTP have no more */
         read_result_release(&r);
     }
 }

@@ -215,7 +215,7 @@ static void options_are_lines(void **state)
     for (i = 0; i < 3; i++)
         assert_string_equal(a->options.items[i], lines[i]);
     read_result_release(&r);
-    a = read_action("'actionType':'WebSocketReplyOptionsAction','ws_options':null", &r);
+    a = read_action("'actionType':'WebSocketReplyOptionsAction'", &r);
     assert_int_equal(a->options.len, 0);
     read_result_release(&r);
 }
@@ -257,7 +257,8 @@ static void faults_name_state_field_and_value(void **state)
         { "'actionType':'DBAction','dbOperation':'truncate'", 9, "dbOperation", "truncate" },
         { "'actionType':'DBAction','dbOperation':5", 9, "dbOperation", "\"5\"" },
         { "'actionType':'WebSocketReplyOptionsAction','ws_options':5", 0, "ws_options", "line" },
-        { "'actionType':'WebSocketReplyOptionsAction','ws_options':['a']", 0, "ws_options", "line" },
+        { "'actionType':'WebSocketReplyOptionsAction','ws_options':['a']", 0, "ws_options", ".x.ws_options" },
+        { "'actionType':'WebSocketReplyOptionsAction','ws_options':null", 0, "ws_options", ".x.ws_options" },
     };
     struct read_result r;
     char where[100];

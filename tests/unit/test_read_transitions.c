@@ -344,7 +344,7 @@ static void arcs_without_two_states_are_skipped(void **state)
                ",'a':{'type':'AgentStateTransition','source':{'element':'n'},'target':{'element':'s'}}"
                ",'b':{'type':'AgentStateTransition','source':{'element':'s'},'target':{'element':'k'}}"
                ",'c':{'type':'AgentStateTransition'},'d':{'type':'AgentStateTransition','source':"
-               "{'element':5},'target':null},'e':{'type':'Association','source':{'element':'s'},"
+               "{'element':5},'target':{'element':null}},'e':{'type':'Association','source':{'element':'s'},"
                "'target':{'element':'t'}}",
                NULL, &r);
     assert_int_equal(r.rc, 0);
