@@ -311,6 +311,26 @@ static int read_number(const struct place *p, const struct field_row *row, void 
     }
 }
 
+int reader_ids(struct reader *r, const struct element *e, const char *title, const char *key, const cJSON *v,
+               const cJSON **ret)
+{
+    const cJSON *c;
+
+    *ret = NULL;
+    if (value_is_empty(v))
+        return 0;
+    if (cJSON_IsString(v) || cJSON_IsObject(v))
+        return finding_add(r->f, FINDING_WARNING, 0, ELEMENT_PATH(e, key),
+                           "%s: %s is %s, not a list of ids, and is left out", title, key,
+                           cJSON_IsString(v) ? "a text" : "an object");
+    for (c = cJSON_IsArray(v) ? v->child : v; c; c = c->next)
+        if (!cJSON_IsArray(v) || cJSON_IsArray(c) || cJSON_IsObject(c))
+            return finding_add(r->f, FINDING_ERROR, 0, ELEMENT_PATH(e, key), "%s: %s must be a list of ids", title,
+                               key);
+    *ret = v->child;
+    return 0;
+}
+
 int reader_fields(struct reader *r, const struct element *e, const char *title, void *base,
                   const struct field_row *rows, size_t len)
 {

@@ -364,12 +364,12 @@ static int add_action(struct reader *r, const struct state *s, const char *part,
     return rc < 0 ? -1 : 0;
 }
 
-int read_actions(struct reader *r, const struct state *s, const char *part, const cJSON *ids, struct action_list *ret)
+int read_actions(struct reader *r, const struct state *s, const char *part, const cJSON *first, struct action_list *ret)
 {
     struct element *e;
     const cJSON *c;
 
-    for (c = cJSON_IsArray(ids) ? ids->child : NULL; c; c = c->next) {
+    for (c = first; c; c = c->next) {
         e = document_find(&r->doc, c);
         if (e && add_action(r, s, part, e, ret) < 0)
             return -1;

@@ -344,7 +344,8 @@ static int read_intent(struct reader *r, const struct element *e)
         { "intent_description", NULL, FIELD_RAW, offsetof(struct intent, description), NULL, 0 },
     };
     const cJSON *v = json_get(e->node, "name"), *c;
-    const char *name = cJSON_IsString(v) ? v->valuestring : NULL;
+    const char *name = cJSON_IsString(v) ? v->valuestring : NULL, *key;
+    char title[SHOWN_MAX + 40];
     const struct element *body;
     struct intent *n;
     int rc;
@@ -362,8 +363,11 @@ static int read_intent(struct reader *r, const struct element *e)
         return reader_nomem(r);
     if (keep_path(r, e, &n->where) < 0 || reader_fields(r, e, "Intent", n, rows, ARRAY_LEN(rows)) < 0)
         return -1;
-    v = first_given(json_get(e->node, "bodies"), json_get(e->node, "ownedElements"));
-    for (c = cJSON_IsArray(v) ? v->child : NULL; c; c = c->next) {
+    key = value_is_empty(json_get(e->node, "bodies")) ? "ownedElements" : "bodies";
+    (void)snprintf(title, sizeof(title), "Intent \"%s\"", SHOWN(name));
+    if (reader_ids(r, e, title, key, json_get(e->node, key), &c) < 0)
+        return -1;
+    for (; c; c = c->next) {
         body = document_find(&r->doc, c);
         if (body && add_sentence(r, n, body) < 0)
             return -1;

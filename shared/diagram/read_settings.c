@@ -72,6 +72,17 @@ static bool has_speech(const cJSON *modalities)
     return false;
 }
 
+static bool modality(struct reader *r, const cJSON *config, const char *key)
+{
+    const cJSON *v = setting(config, key);
+    char path[64];
+
+    (void)snprintf(path, sizeof(path), "config.%s", key);
+    if (!value_is_empty(v) && !cJSON_IsArray(v))
+        finding_add(r->f, FINDING_WARNING, 0, path, "%s is no list, as [\"speech\"] is one, and is left out", key);
+    return has_speech(v);
+}
+
 static int copy_text(struct reader *r, const cJSON *v, char **slot)
 {
     if (!cJSON_IsString(v) || !*v->valuestring)
@@ -219,8 +230,8 @@ int read_settings(struct reader *r, const cJSON *request)
         copy_name(r, json_get(llm, "name"), &s->classifier_llm_name) < 0 ||
         copy_name(r, json_get(llm, "model"), &s->classifier_llm_model) < 0)
         return -1;
-    s->speech_input = has_speech(setting(config, "inputModalities"));
-    s->speech_output = has_speech(setting(config, "outputModalities"));
+    s->speech_input = modality(r, config, "inputModalities");
+    s->speech_output = modality(r, config, "outputModalities");
     if (warn_texts(r, config, s) < 0)
         return -1;
     warn_place(r, config);

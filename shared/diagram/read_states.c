@@ -51,20 +51,29 @@ static int read_reasoning(struct reader *r, const struct element *e, struct stat
     return reader_fields(r, e, title, s, rows, ARRAY_LEN(rows));
 }
 
-/* The list under key, or under old_key when key is absent; an empty list, or null, is final. */
-static const cJSON *id_list(const struct element *e, const char *key, const char *old_key)
+/* The actions under key, or under old_key when key is absent; an empty list, or null, is final. */
+static int read_list(struct reader *r, const struct element *e, const struct state *s, const char *part,
+                     const char *const keys[2], struct action_list *ret)
 {
-    const cJSON *v = json_get(e->node, key);
+    const char *key = json_get(e->node, keys[0]) ? keys[0] : keys[1];
+    char title[SHOWN_MAX + 40];
+    const cJSON *first;
 
-    return v ? v : json_get(e->node, old_key);
+    (void)snprintf(title, sizeof(title), "State \"%s\"", SHOWN(s->name));
+    if (reader_ids(r, e, title, key, json_get(e->node, key), &first) < 0)
+        return -1;
+    return read_actions(r, s, part, first, ret);
 }
 
 static int read_bodies(struct reader *r, const struct element *e, struct state *s)
 {
-    if (read_actions(r, s, "body", id_list(e, "actions", "bodies"), &s->body) < 0)
+    static const char *const body[] = { "actions", "bodies" }, *const fallback[] = { "fallbackActions",
+                                                                                     "fallbackBodies" };
+
+    if (read_list(r, e, s, "body", body, &s->body) < 0)
         return -1;
     if (value_truth(json_get(e->node, "fallbackBodyEnabled"), true) &&
-        read_actions(r, s, "fallback body", id_list(e, "fallbackActions", "fallbackBodies"), &s->fallback) < 0)
+        read_list(r, e, s, "fallback body", fallback, &s->fallback) < 0)
         return -1;
     s->has_body = s->body.len > 0;
     s->has_fallback = s->fallback.len > 0;

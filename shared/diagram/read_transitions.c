@@ -278,6 +278,10 @@ static const cJSON *conditions_of(const struct arc *a)
     for (i = 0; i < ARRAY_LEN(places); i++)
         if (cJSON_IsArray(places[i]))
             return places[i];
+    for (i = 0; i < ARRAY_LEN(places); i++)
+        if (!value_is_empty(places[i]))
+            finding_add(a->r->f, FINDING_WARNING, 0, RELATION_PATH(a->node, NULL),
+                        "State \"%s\": conditions that are no list are left out", SHOWN(state_name(a)));
     return NULL;
 }
 

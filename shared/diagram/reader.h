@@ -41,10 +41,10 @@ int reader_charge_name(struct reader *r, const char *name); /* the same for what
 
 int read_components(struct reader *r); /* read_components.c */
 int read_states(struct reader *r);     /* read_states.c */
-int read_actions(struct reader *r, const struct state *s, const char *part, const cJSON *ids,
-                 struct action_list *ret);                                   /* read_actions.c */
-int read_transitions(struct reader *r);                                      /* read_transitions.c */
-int read_comments(struct reader *r);                                         /* read_states.c */
+int read_actions(struct reader *r, const struct state *s, const char *part, const cJSON *first,
+                 struct action_list *ret); /* read_actions.c; first: of a list of ids (reader_ids()), or NULL */
+int read_transitions(struct reader *r);    /* read_transitions.c */
+int read_comments(struct reader *r);       /* read_states.c */
 int read_settings(struct reader *r, const cJSON *request);                   /* read_settings.c */
 void read_profile_settings(const cJSON *configuration, struct profile *ret); /* read_settings.c */
 
@@ -79,6 +79,11 @@ struct field_row {
  */
 int reader_fields(struct reader *r, const struct element *e, const char *title, void *base,
                   const struct field_row *rows, size_t len);
+
+/* v, the member key of e, as a list of ids: *ret is its first entry, or NULL. A text or an object in its place is left
+ * out with a warning; what no id can be (a number, lists in the list) is a shape error. */
+int reader_ids(struct reader *r, const struct element *e, const char *title, const char *key, const cJSON *v,
+               const cJSON **ret);
 
 /* ---- single values (fields.c) ---- */
 

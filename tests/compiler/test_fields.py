@@ -267,3 +267,51 @@ def test_a_field_reads_as_the_reference_reads_it(seed, reference, dumper, tmp_pa
     found = compare.differences(dumper.dump(tmp_path / "down" / "theirs"), dumper.dump(tmp_path / "ours"))
     found = [item for item in found if not reference_faults.explained(view, item)]
     assert not found, f"{what}\n{compare.show(found)}"
+
+
+# ---- lists -----------------------------------------------------------------------------------------------------------
+def listed(key, value):
+    """Two actions of one letter each, a sentence of another, and a value in place of one list of them."""
+    body = {"type": "AgentStateBody", "actionType": "TextReplyAction"}
+    state, intent = {"type": "AgentState", "name": "hub", "actions": ["a"]}, {"type": "AgentIntent", "name": "hi", "bodies": ["b"]}
+    (intent if key in ("bodies", "ownedElements") else state)[key] = value
+    if key == "ownedElements":
+        del intent["bodies"]
+    return {"title": "Lists", "model": {
+        "elements": {"i": {"type": "StateInitialNode"}, "s": state, "a": {**body, "name": "A"}, "b": {**body, "name": "B"}},
+        "components": {"n": intent, "l": {"type": "AgentLLM", "name": "m"}},
+        "relationships": {"r": {"type": "AgentStateTransitionInit", "source": {"element": "i"}, "target": {"element": "s"}}}}}
+
+
+@pytest.mark.parametrize("key, where", [("actions", "elements.s"), ("fallbackActions", "elements.s"), ("fallbackBodies", "elements.s"),
+                                        ("bodies", "components.n"), ("ownedElements", "components.n")])
+def test_what_stands_in_place_of_a_list_of_ids_is_told(key, where):
+    """The reference takes a text for its letters and an object for its keys, and dies (500) of what it cannot walk over."""
+    for value in (None, "", 0, False, {}, [], ["nobody"], [1], [None], ["a", "b"]):
+        run = harness.verdict(listed(key, value))
+        assert (run.status, run.said) == (harness.OK, ""), value
+    for value in ("a", "ab", {"a": 1}):
+        run = harness.verdict(listed(key, value))
+        assert run.status == harness.OK and f"warning model.{where}.{key}: " in run.said and "not a list of ids" in run.said
+    for value in (1, 1.5, True, [["a"]], ["a", {"id": "a"}]):
+        run = harness.verdict(listed(key, value))
+        assert run.status == harness.REFUSED and f"error model.{where}.{key}: " in run.said and "must be a list of ids" in run.said
+
+
+@pytest.mark.parametrize("more, said", [
+    ({"config": {"outputModalities": "speech"}}, "warning config.outputModalities: outputModalities is no list"),
+    ({"config": {"modality": {"inputModalities": {"speech": 1}}}}, "warning config.inputModalities: inputModalities is no list"),
+])
+def test_modalities_that_are_no_list_are_told(more, said):
+    run = harness.verdict({**listed("actions", ["a"]), **more})
+    assert run.status == harness.OK and said in run.said
+
+
+@pytest.mark.parametrize("where", ("custom", "node"))
+def test_conditions_that_are_no_list_are_told(where):
+    request, source = listed("actions", ["a"]), "def f(session):\n    return True"
+    custom = {"event": "ReceiveTextEvent", **({"condition": source} if where == "custom" else {})}
+    request["model"]["relationships"]["t"] = {"type": "AgentStateTransition", "source": {"element": "s"}, "target": {"element": "s"},
+                                              "transitionType": "custom", "custom": custom, **({"conditions": source} if where == "node" else {})}
+    run = harness.verdict(request)
+    assert run.status == harness.OK and 'warning model.relationships.t: State "hub": conditions that are no list' in run.said

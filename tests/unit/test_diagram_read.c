@@ -399,7 +399,8 @@ static void settings_are_flattened(void **state)
     assert_int_equal(s->personalization.len, 1);
     assert_true(s->classical_intents);
     assert_string_equal(r.model.config_yaml, "a: 1\n");
-    assert_int_equal(r.findings.len, 0);
+    assert_int_equal(r.findings.len, 1);
+    assert_string_equal(r.findings.items[0].where, "config.outputModalities");
     read_result_release(&r);
     read_quoted("{'config':{'llm':'judge','agentPlatform':'websocket',"
                 "'agentPlatformUseStreamlit':'true','language':'French'},'configYaml':null}",
