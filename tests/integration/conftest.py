@@ -45,11 +45,29 @@ def slots(request):
         yield running
 
 
+@pytest.fixture(scope="module")
+def hasty_slots(request):
+    """The same with short deadlines, for tests of these."""
+    with Slots(holders.UID + 128, **holders.SETTINGS | {"AGENT_SIMULATOR_MAX_SESSIONS": "1", "AGENT_SIMULATOR_READY_SECONDS": "6",
+                                                        "AGENT_SIMULATOR_DETACH_SECONDS": "4"}) as running:
+        yield running
+
+
+@pytest.fixture
+def hasty(hasty_slots):
+    """(holder, control)"""
+    running = hasty_slots.start(0)
+    with running.control() as control:
+        yield running, control
+    hasty_slots.stop(0)
+    assert running.processes() == [] and not running.dir.exists()
+
+
 @pytest.fixture
 def holder(slots):
     running = slots.start(0)
     yield running
-    slots.stop(0, timeout=30)
+    slots.stop(0)
     assert running.processes() == [] and not running.dir.exists()
 
 

@@ -69,7 +69,7 @@ def test_the_socket_counts_too_and_before_the_owner_is_asked(stack):
             ws.send(json.dumps({"type": "auth", "githubSession": ""}))
             with pytest.raises(ConnectionClosed) as end:
                 while True:
-                    ws.recv(timeout=10)
+                    ws.recv(timeout=30)
         return end.value.rcvd.code
 
     assert [knock() for _ in range(ALLOWED + 1)] == [4404] * ALLOWED + [4429]
@@ -94,7 +94,7 @@ def test_a_session_belongs_to_its_address(stack, diagram):
 
 def test_sign_ins_of_one_address_count_apart_and_the_wait_is_exact():
     with FakeGitHub() as github, Stack(**settings(github, AGENT_SIMULATOR_RATE_LIMIT_MAX_REQUESTS="2",
-                                                  AGENT_SIMULATOR_RATE_LIMIT_WINDOW_SECONDS="3")) as stack:
+                                                  AGENT_SIMULATOR_RATE_LIMIT_WINDOW_SECONDS="10")) as stack:
         ada, bob = ({"X-GitHub-Session": Browser(stack).sign_in(github, name)} for name in ("ada", "bob"))
         assert [validate(stack, {}).status for _ in range(5)] == [401] * 5, "who is not signed in is not counted"
         assert validate(stack, ada).status == 200

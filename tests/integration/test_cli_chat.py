@@ -31,7 +31,7 @@ def echo(conversation):
         conversation.reply(f"you said {frame['message']}")
 
 
-def chat(service, *words, text="", timeout=40):
+def chat(service, *words, text="", timeout=120):
     return subprocess.run([AGENTSIM, "chat", "--url", service.url, *words, str(DIAGRAM)], input=text, timeout=timeout,
                           capture_output=True, encoding="utf-8", env={**os.environ, "OPENAI_API_KEY": "k-1"})
 
@@ -243,7 +243,7 @@ def test_wrong_use_is_two(words):
     assert done.returncode == 2 and done.stderr
 
 
-def read_until(fd, text, seconds=20):
+def read_until(fd, text, seconds=90):
     got, end = "", time.monotonic() + seconds
     while text not in got:
         ready, _w, _x = select.select([fd], [], [], max(0, end - time.monotonic()))
@@ -262,6 +262,6 @@ def test_in_a_terminal_it_prompts_and_ends_on_interrupt():
         os.write(leader, b"hello\n")
         read_until(leader, "you said hello\r\n> ")
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 130
+        assert process.wait(90) == 130
         os.close(leader)
     assert service.requests[-1][0] == "DELETE"

@@ -105,7 +105,7 @@ def world(stack, tmp_path_factory):
     web.shutdown()
     web.server_close()
     model.terminate()
-    model.wait(10)
+    model.wait(60)
 
 
 @pytest.fixture(scope="module")

@@ -90,7 +90,7 @@ def test_what_a_request_brought_is_forgotten(stack, diagram):
             stack.end(reply.json()["sessionId"])
         # A client may have its answer a moment before the worker is through.
         wait_until(lambda: not held(stack.children("agentsim-fcgi")), 10, f"{path} is forgotten: {str(body)[-300:]}")
-    assert not held(all_of(stack))
+    wait_until(lambda: not held(all_of(stack)), 10, "all is forgotten")
     assert seen >= {200, 400, 422}, seen
     stack.assert_clean()
 
@@ -128,4 +128,4 @@ def test_what_a_socket_brought_is_forgotten_with_it(stack):
             while s.recv(4096):
                 pass
     wait_until(lambda: not held(nginx_of(stack)), 10, "nginx has forgotten the conversation")
-    assert not any(OPENAI in secrets for secrets in held(all_of(stack)).values())
+    wait_until(lambda: not any(OPENAI in secrets for secrets in held(all_of(stack)).values()), 10, "the sign-in is forgotten")

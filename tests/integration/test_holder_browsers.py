@@ -78,21 +78,23 @@ def test_output_before_the_first_browser_waits_for_it(holder, control):
     assert got[:-1] == [f"line {i}" for i in range(2000)]
 
 
-def test_a_session_nobody_looks_at_ends(holder, control):
+def test_a_session_nobody_looks_at_ends(hasty):
+    holder, control = hasty
     holder.run(server())
     with holder.attach() as browser:
         browser.find(lambda f: "starting at" in f.get("line", ""))
         control.phase(wire.IS_READY)
-        time.sleep(3.5)  # as long as somebody looks it goes on
+        time.sleep(4.5)  # as long as somebody looks it goes on
         browser.say('{"n": 1}')
         browser.find(lambda f: f == {"n": 1})
     left = time.monotonic()
-    assert control.gone(timeout=10) == ("stopped", 0)
-    assert 2.5 < time.monotonic() - left < 6
+    assert control.gone() == ("stopped", 0)
+    assert 3.5 < time.monotonic() - left < 20
     control.done()
 
 
-def test_a_browser_in_time_keeps_the_session(holder, control):
+def test_a_browser_in_time_keeps_the_session(hasty):
+    holder, control = hasty
     holder.run(server())
     control.phase(wire.IS_READY)
     for _ in range(3):

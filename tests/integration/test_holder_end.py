@@ -8,6 +8,7 @@ from tests.support.holder import frames_i, ready, server
 from tests.support.stack import wait_until
 from tests.support.wire import Closed, Failed, lines
 
+SETTINGS = {"AGENT_SIMULATOR_RLIMIT_CPU_SEC": "3", "AGENT_SIMULATOR_DETACH_SECONDS": "6"}
 
 @pytest.mark.parametrize("how, exit_", [
     ("os._exit(3)", ("exited", 3)),
@@ -37,13 +38,13 @@ def test_the_owner_may_end_it_whatever_it_does(holder, control, reason):
         browser.rest()
         assert browser.exit == (reason, 0)
     assert control.gone() == (reason, 0)
-    assert holder.processes() == [holder.pid]
+    wait_until(lambda: holder.processes() == [holder.pid], 10, "only the holder is left")
     control.done()
 
 
 def test_the_lifetime_ends_it(holder):
-    with holder.control(lifetime_ms=8000) as control:
-        assert 0 < control.expires - control.started < 12000
+    with holder.control(lifetime_ms=10_000) as control:
+        assert 0 < control.expires - control.started < 14000
         with ready(holder, control, server()) as browser:
             browser.rest()
             assert browser.exit == ("expired", 0)
@@ -56,15 +57,15 @@ def test_after_the_end_it_waits_for_a_browser_then_is_done(holder, control):
     time.sleep(1)
     with holder.attach() as browser:
         assert lines(browser.rest()) == ["gone"]
-    control.done(timeout=2)
+    control.done(timeout=5)
 
 
 def test_after_the_end_nobody_comes_and_it_is_done(holder, control):
+    start = time.monotonic()
     holder.run({"agent.py": "print('gone')"})
     control.gone()
-    start = time.monotonic()
-    control.done(timeout=10)
-    assert 2 < time.monotonic() - start < 6
+    control.done()
+    assert 5 < time.monotonic() - start < 25
 
 
 def test_a_stopped_session_nobody_looks_at_is_done_at_once(holder, control):
@@ -72,7 +73,7 @@ def test_a_stopped_session_nobody_looks_at_is_done_at_once(holder, control):
     control.phase(wire.IS_READY)
     control.end()
     control.gone()
-    control.done(timeout=1)
+    control.done(timeout=5)
 
 
 def test_a_program_that_comes_after_the_end_hears_of_the_end(holder, control):

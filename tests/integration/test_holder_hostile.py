@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.support import wire
-from tests.support.holder import at_rest, frames_i, memory_mb, ready, server
+from tests.support.holder import at_rest, comes_to_rest, frames_i, memory_mb, ready, server
 from tests.support.stack import wait_until
 from tests.support.wire import Closed, lines
 
@@ -20,7 +20,7 @@ from tests.support.wire import Closed, lines
 def test_strange_bytes_end_the_connection_not_the_session(holder, control, data):
     with holder.connect() as sock:
         sock.sendall(data)
-        sock.settimeout(15)
+        sock.settimeout(60)
         while sock.recv(4096):
             pass
     holder.run(server())
@@ -128,7 +128,7 @@ def test_an_agent_that_opens_and_closes_all_the_time_is_met_ever_more_slowly(hol
         browser.find(lambda f: f.get("line") == "connection 5")
         seen = 5
         serves(holder)
-        assert at_rest(holder.pid)
+        comes_to_rest(holder.pid)
         # 0.1, 0.2, 0.4, 0.8, then 1.6 and 2 seconds lie between them
         assert time.monotonic() - began > 1.4 and seen <= 5
         assert control.phase(wire.IS_READY)
@@ -153,7 +153,8 @@ def test_pings_without_an_end_and_nobody_who_reads_the_answers(holder):
         stopped = browser.find(lambda f: f.get("line", "").startswith("stopped"))[-1]["line"]
         serves(holder)
     assert int(stopped.split()[-1]) < 400, "it is not read any more when it does not read"
-    assert memory_mb(holder.pid) < 30 and at_rest(holder.pid)
+    assert memory_mb(holder.pid) < 30
+    comes_to_rest(holder.pid)
 
 
 def test_states_with_names_of_64_kib(holder, control):
@@ -180,7 +181,8 @@ def test_lines_without_a_byte_cost_no_more_than_others(holder, control):
     assert memory_mb(holder.pid) < 50
 
 
-def test_a_program_that_says_all_the_time_that_it_listens_is_not_believed(holder, control):
+def test_a_program_that_says_all_the_time_that_it_listens_is_not_believed(hasty):
+    holder, control = hasty
     holder.run({"agent.py": "import time\nfor n in range(1000000): print(\"x's WebSocketPlatform starting at ws://127.0.0.1:8765\")\ntime.sleep(600)"})
     for _ in range(10):
         assert len(holder.processes()) <= 5, "at most one process at a time makes the socket"
@@ -203,10 +205,10 @@ def test_who_keeps_the_pipe_open_does_not_keep_the_session(holder, control, how,
             serves(holder)
             control.end()
             exit_ = ("stopped", 0)
-        assert control.gone(timeout=5) == exit_
+        assert control.gone() == exit_
         browser.rest()
         assert browser.exit == exit_
-    assert holder.processes() == [holder.pid]
+    wait_until(lambda: holder.processes() == [holder.pid], 10, "only the holder is left")
 
 
 def test_output_may_be_closed_and_the_conversation_goes_on(holder, control):
@@ -214,7 +216,7 @@ def test_output_may_be_closed_and_the_conversation_goes_on(holder, control):
         for n in range(3):
             browser.say('{"n": %d}' % n)
             browser.find(lambda f, n=n: f == {"n": n})
-        assert at_rest(holder.pid)
+        comes_to_rest(holder.pid)
         control.end()
         browser.rest()
         assert browser.exit == ("stopped", 0)
@@ -250,7 +252,7 @@ def test_what_lies_in_the_socket_at_the_end_reaches_a_browser_that_reads_late(ho
     with ready(holder, control, server(each=each)) as browser:
         browser.find(lambda f: "starting at" in f.get("line", ""))
         browser.say("go")
-        assert control.gone(timeout=30) == ("exited", 5)
+        assert control.gone() == ("exited", 5)
         frames = browser.rest()
         assert browser.exit == ("exited", 5)
     assert frames_i(frames) == list(range(8000))

@@ -1,7 +1,6 @@
 """A holder by itself: programs that start or do not, what they see, and what the holder checks before."""
 import contextlib
 import json
-import os
 import pathlib
 import shutil
 import subprocess
@@ -11,6 +10,7 @@ import pytest
 
 from tests.support import wire
 from tests.support.holder import UID, server
+from tests.support.ports import ports
 from tests.support.stack import wait_until
 from tests.support.wire import Failed, Slots, lines
 
@@ -27,33 +27,35 @@ def test_a_program_that_ends_at_once_shows_its_output_and_why(holder, control):
     control.done()
 
 
-def test_an_agent_that_never_listens_ends_at_the_deadline(holder, control):
+def test_an_agent_that_never_listens_ends_at_the_deadline(hasty):
+    holder, control = hasty
     holder.run({"agent.py": "print('waiting')\nimport time\ntime.sleep(600)"})
     with holder.attach() as browser:
-        frames = browser.rest(timeout=20)
+        frames = browser.rest()
     assert frames[-1] == {"type": "error", "message": "The agent was not ready after 6 seconds.\nwaiting\n"}
     assert control.gone() == ("start-failed", 0)
 
 
 def test_a_ping_is_answered_whatever_the_session_does(holder, control):
     control.send(wire.PING)
-    control.until(wire.PONG, 10).end()
+    control.until(wire.PONG).end()
     holder.run({"agent.py": "import time\ntime.sleep(600)"})
     control.send(wire.PING)
     control.send(wire.PING)
-    control.until(wire.PONG, 10).end()
-    control.until(wire.PONG, 10).end()
+    control.until(wire.PONG).end()
+    control.until(wire.PONG).end()
     control.end()
     control.gone()
     control.send(wire.PING)
-    control.until(wire.PONG, 10).end()
+    control.until(wire.PONG).end()
 
 
-def test_an_agent_that_only_listens_is_not_ready(holder, control):
+def test_an_agent_that_only_listens_is_not_ready(hasty):
+    holder, _ = hasty
     holder.run({"agent.py": "import os,socket,time\ns=socket.create_server(('127.0.0.1',int(os.environ['BESSER_WS_PORT'])))\n"
                             "c,_=s.accept()\nc.sendall(b'HTTP/1.1 200 OK\\r\\n\\r\\n')\nprint('answered')\ntime.sleep(600)"})
     with holder.attach() as browser:
-        frames = browser.rest(timeout=20)
+        frames = browser.rest()
     assert lines(frames) == ["answered"] and browser.exit == ("start-failed", 0)
 
 
@@ -121,7 +123,8 @@ def test_credentials_stand_on_no_command_line_and_outlive_the_start_nowhere_outs
     holder.run(server(), env={"OPENAI_API_KEY": "sk-very-secret"})
     control.phase(wire.IS_READY)
     for pid in holder.processes():
-        assert b"sk-very-secret" not in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # who made the socket inside is there for a moment
+            assert b"sk-very-secret" not in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
     found = 0
     with open(f"/proc/{holder.pid}/mem", "rb", buffering=0) as memory:
         for line in pathlib.Path(f"/proc/{holder.pid}/maps").read_text().splitlines():
@@ -188,7 +191,7 @@ def test_an_agent_sees_and_may_only_what_the_plan_says(holder):
     assert set(seen["caps"]) == {"0" * 16} and seen["no_new_privs"] == ["1"]
     assert seen["fds"] == ["0", "1", "2", "3"] and seen["stdin"] == "/dev/null"
     assert seen["pid1_fds"] == 13 and seen["pid1_mem"] == 13
-    assert seen["limits"] == {"AS": [4 << 30] * 2, "CPU": [3, 4], "FSIZE": [100 << 20] * 2, "NPROC": [64] * 2,
+    assert seen["limits"] == {"AS": [4 << 30] * 2, "CPU": [30, 31], "FSIZE": [100 << 20] * 2, "NPROC": [64] * 2,
                               "NOFILE": [1024] * 2, "CORE": [0, 0]}
     assert seen["tmp"] == 64 << 20 and seen["shm"] == 64 << 20 and seen["whoami"] == "agent\n"
     assert holder.list()[0]["written"] == b"yes"
@@ -236,7 +239,7 @@ def test_a_sandbox_that_cannot_be_built_is_told_to_all():
 
 @pytest.mark.parametrize("settings", [{"AGENT_SIMULATOR_SANDBOX": "off"}, {"AGENT_SIMULATOR_EGRESS": "host"}])
 def test_in_a_shared_network_each_slot_has_its_port(settings):
-    base = 20000 + os.getpid() % 5000
+    base = ports(20)
     with Slots(UID + 60, AGENT_SIMULATOR_PORT_POOL_START=str(base), **settings) as slots:
         holders = [slots.start(n) for n in (0, 3)]
         for h in holders:
@@ -283,6 +286,8 @@ def test_the_self_test_says_ok():
 ])
 def test_the_self_test_says_what_is_wrong_and_the_cure(settings, words):
     done = self_test(**settings)
+    assert done.returncode == 1 and done.stdout.count("\n") == 1
+    assert all(word in done.stdout for word in words), done.stdout
 
 
 def test_the_probe_says_ok_and_leaves_nothing(holder):
@@ -290,4 +295,4 @@ def test_the_probe_says_ok_and_leaves_nothing(holder):
         c.send(wire.PROBE)
         f = c.expect(wire.PROBED, timeout=30)
         assert (f.u8(), f.str()) == (1, "")
-    assert holder.processes() == [holder.pid]
+    wait_until(lambda: holder.processes() == [holder.pid], 10, "only the holder is left")

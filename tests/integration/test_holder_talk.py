@@ -1,6 +1,5 @@
 """A holder by itself: what agent and browser say to each other."""
 import json
-import time
 
 from tests.support import wire
 from tests.support.holder import memory_mb, server

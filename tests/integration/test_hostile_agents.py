@@ -42,7 +42,7 @@ def test_a_plain_program_that_listens_is_an_agent(stack):
     with stack.internal_socket(session) as ws:
         assert json.loads(ws.recv(timeout=60))["message"] == "hello"
         ws.send(json.dumps({"action": "user_message", "message": "x"}))
-        assert json.loads(ws.recv(timeout=10))["message"] == "echo x"
+        assert json.loads(ws.recv(timeout=60))["message"] == "echo x"
     assert stack.internal("DELETE", f"/sessions/{session}").status == 200
     stack.assert_clean()
 
@@ -113,7 +113,7 @@ def test_ending_a_session_ends_everything_it_started(stack, code):
         assert stack.session_processes()
         started = time.monotonic()
         assert stack.internal("DELETE", f"/sessions/{session}").status == 200
-        assert time.monotonic() - started < 10
+        assert time.monotonic() - started < 30
     stack.assert_clean()
 
 

@@ -166,7 +166,7 @@ def test_credentials_never_come_back(stack, diagram):
 
 
 def test_a_body_over_50_mib_is_413(stack):
-    with socket.create_connection(("127.0.0.1", stack.port), 10) as client:
+    with socket.create_connection(("127.0.0.1", stack.port), 60) as client:
         client.sendall(b"POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
                        % (VALIDATE.encode(), 50 * 1024 * 1024 + 1))
         answer = client.recv(65536)
@@ -250,9 +250,9 @@ def test_sign_in_needed(diagram):
         assert closed.post(VALIDATE, b"{").status == 422  # the body is looked at first
         with closed.socket(uuid.uuid4()) as ws:
             ws.send(json.dumps({"type": "auth", "githubSession": "x" * 40}))
-            assert json.loads(ws.recv(timeout=10))["type"] == "error"
+            assert json.loads(ws.recv(timeout=60))["type"] == "error"
             with pytest.raises(ConnectionClosed) as ended:
-                ws.recv(timeout=10)
+                ws.recv(timeout=60)
             assert ended.value.rcvd.code == 4401
 
 

@@ -19,8 +19,8 @@ END = b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 def answers(stack, data, port=None):
     """All answers to these bytes and one more request behind them, until the service closes."""
     found = []
-    with socket.create_connection(("127.0.0.1", port or stack.port), 20) as client:
-        client.settimeout(20)
+    with socket.create_connection(("127.0.0.1", port or stack.port), 60) as client:
+        client.settimeout(60)
         client.sendall(data + END)
         stream = client.makefile("rb")
         while _more(stream, found):
@@ -146,10 +146,10 @@ def test_line_ends_without_carriage_return_mean_the_same(stack):
 
 
 def test_a_body_that_does_not_come_reaches_no_worker(stack):
-    with socket.create_connection(("127.0.0.1", stack.port), 20) as client:
+    with socket.create_connection(("127.0.0.1", stack.port), 60) as client:
         client.sendall(post(b"Content-Length: 1000"))
         client.shutdown(socket.SHUT_WR)
-        client.settimeout(20)
+        client.settimeout(60)
         answer = client.recv(65536)
     assert not answer or answer.startswith(b"HTTP/1.1 400")
 
@@ -157,8 +157,8 @@ def test_a_body_that_does_not_come_reaches_no_worker(stack):
 # ---- Expect ----
 
 def test_who_asks_first_is_told_to_go_on(stack):
-    with socket.create_connection(("127.0.0.1", stack.port), 20) as client:
-        client.settimeout(20)
+    with socket.create_connection(("127.0.0.1", stack.port), 60) as client:
+        client.settimeout(60)
         client.sendall(post(CL, b"Expect: 100-continue", b"Connection: close", body=b""))
         assert client.recv(100).startswith(b"HTTP/1.1 100 ")
         client.sendall(GOOD)

@@ -16,7 +16,7 @@ NOBODY = 65534
 
 
 def run(*command, **how):
-    how.setdefault("timeout", 120)
+    how.setdefault("timeout", 300)
     return subprocess.run([str(part) for part in command], capture_output=True, text=True, **how)
 
 
@@ -348,7 +348,7 @@ def test_missing_user_namespaces_are_named_with_the_cure(service):
         wait_until(lambda: os.readlink(own / "ns/user") != os.readlink("/proc/self/ns/user"), 10, "the namespace is made")
         (own / "uid_map").write_text("0 0 100000")
         (own / "gid_map").write_text("0 0 100000")
-        _, errors = process.communicate("\n", timeout=60)
+        _, errors = process.communicate("\n", timeout=180)
     assert process.returncode == 1
     assert "agents need user namespaces" in errors and "sysctl -w user.max_user_namespaces" in errors
 
@@ -416,7 +416,7 @@ def test_a_sandbox_without_a_verdict_yet_is_waited_for(service):
         wait_until(lambda: "the sandbox is tested" in process.stdout.readline(), 30, "up.sh waits")
         service.configure("ok")
         run("/usr/sbin/nginx", "-c", service.prefix / "nginx" / "agentsim.conf", "-s", "reload")
-        process.communicate(timeout=60)
+        process.communicate(timeout=180)
     assert process.returncode == 0
 
 

@@ -19,8 +19,8 @@ from tests.support.stack import processes_of_uids, wait_until
 from tests.support.uids import Users
 from tests.support.wire import CLEAN, START, STARTED, STOP, Slots
 
-USERS = Users(64)  # held as long as the tests run
-UID = USERS.first
+USERS = Users(192)  # held as long as the tests run
+UID = USERS.first + 64  # nobody else's lie right below or above
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_a_busy_slot_and_a_known_session_are_refused(slots):
 
 
 def test_stopping_a_free_slot_is_clean_at_once(slots):
-    slots.stop(3, timeout=2)
+    slots.stop(3)
 
 
 def test_the_end_of_a_holder_is_told(slots):
@@ -135,7 +135,7 @@ def test_strangers_are_refused(slots):
                "s=socket.socket(socket.AF_UNIX,socket.SOCK_SEQPACKET)\n"
                "s.connect(sys.argv[1]); sys.exit(0 if s.recv(64)==b'' else 7)\n")
     path = str(slots.runtime / "launcher.sock")  # the group may connect, but is not the service's user
-    assert subprocess.run([sys.executable, "-c", program, path], timeout=20, check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-c", program, path], timeout=60, check=False).returncode == 0
     slots.stop(0)  # the supervisor's connection has survived
 
 
@@ -162,7 +162,7 @@ def test_everything_of_the_user_is_killed_wherever_it_hides(slots):
         outsider.stdout.readline()
         wait_until(lambda: len(processes_of_uids(UID, UID)) >= 31, 10, "they run")
         slots.stop(0)
-        assert outsider.wait(10) == -signal.SIGKILL
+        assert outsider.wait(60) == -signal.SIGKILL
     assert slots.left_over() == []
 
 
@@ -188,14 +188,14 @@ def test_what_cannot_be_killed_keeps_the_slot_out_of_use_until_it_has_gone(slots
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as stubborn:
         stubborn.stdout.readline()
         slots.send(wire.STOP, 0)
-        op, slot, state, value, _ = slots.recv(timeout=15)
+        op, slot, state, value, _ = slots.recv(timeout=60)
         assert (op, slot, state, value) == (wire.QUARANTINED, 0, 2, 1)
         slots.send(wire.START, 0, uuid.uuid4())
         assert slots.recv()[0] == wire.FAILED
         slots.start(1)  # others go on meanwhile
         stubborn.kill()
         stubborn.wait()
-        slots.until(wire.CLEAN, 0, timeout=20)
+        slots.until(wire.CLEAN, 0)
     slots.start(0)
 
 
@@ -229,7 +229,7 @@ def test_any_tree_of_files_is_removed_and_links_are_not_followed(slots):
     make_tree(holder.dir, UID)
     (holder.dir / "out").symlink_to(outside)
     os.lchown(holder.dir / "out", UID, UID)
-    slots.stop(0, timeout=60)
+    slots.stop(0)
     assert slots.left_over() == []
     assert (outside / "precious").read_text() == "stays"
 
@@ -258,7 +258,7 @@ def test_a_service_that_would_share_session_users_does_not_start(tmp_path):
         other = {**slots.settings, "AGENT_SIMULATOR_STATE_DIR": str(tmp_path / "state"), "AGENT_SIMULATOR_RUNTIME_DIR": str(tmp_path / "run")}
         for base in (UID, UID + slots.n - 1, UID - slots.n + 1):
             done = subprocess.run([wire.BUILD / "bin" / "agentsim-launcher"], env={"PATH": "/usr/bin:/bin", **other,
-                                  "AGENT_SIMULATOR_SESSION_UID_BASE": str(base)}, capture_output=True, text=True, timeout=20, check=False)
+                                  "AGENT_SIMULATOR_SESSION_UID_BASE": str(base)}, capture_output=True, text=True, timeout=60, check=False)
             assert done.returncode == 1 and f"another service (process {slots.process.pid})" in done.stderr, done
         assert pathlib.Path(f"/proc/{holder.pid}").exists()
         slots.stop(0)
@@ -269,13 +269,14 @@ def test_a_stopped_launcher_ends_its_sessions_first():
         for slot in range(3):
             slots.start(slot)
         slots.process.send_signal(signal.SIGTERM)
-        assert slots.process.wait(20) == 0
+        assert slots.process.wait(60) == 0
         assert slots.left_over() == []
         assert not (slots.runtime / "launcher.sock").exists()
 
 
 def test_a_supervisor_that_does_not_read_is_dropped(slots):
-    for _ in range(4000):
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
         try:
             slots.sock.send(struct.pack("=IIIIq16s", wire.MAGIC, wire.STOP, 0, 0, 0, bytes(16)), socket.MSG_DONTWAIT)
         except BlockingIOError:
@@ -291,7 +292,7 @@ def test_it_does_not_start_without_root():
     done = subprocess.run([wire.BUILD / "bin" / "agentsim-launcher"], user=65534, group=65534, extra_groups=[],
                           env={"AGENT_SIMULATOR_STATE_DIR": "/tmp/agentsim-none", "AGENT_SIMULATOR_USER": "nobody",
                                "AGENT_SIMULATOR_RUNTIME_DIR": "/tmp/agentsim-none"},
-                          capture_output=True, text=True, timeout=20, check=False)
+                          capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1 and done.stderr.count("\n") == 1
     assert not pathlib.Path("/tmp/agentsim-none").exists()
 
@@ -310,7 +311,7 @@ def test_stopped_and_traced_processes_are_killed(slots):
         outsider.stdout.readline()
         wait_until(lambda: states(UID).count("T") >= 4 and "t" in states(UID), 20, "they are stopped")
         slots.stop(0)
-        assert outsider.wait(10) == -signal.SIGKILL
+        assert outsider.wait(60) == -signal.SIGKILL
     assert slots.left_over() == []
 
 
@@ -337,7 +338,7 @@ def ice():
     wait_until(lambda: not (group / "cgroup.procs").read_text(), 20, "it is empty")
     group.rmdir()
     if not mounted:
-        subprocess.run(["umount", folder], check=True)
+        subprocess.run(["umount", "-l", folder], check=True)
     os.rmdir(folder)
 
 
@@ -349,9 +350,10 @@ def test_a_process_that_sleeps_without_an_end_keeps_the_slot_out_of_use(slots, i
         (ice / "freezer.state").write_text("FROZEN")
         wait_until(lambda: "FROZEN" in (ice / "freezer.state").read_text() and "D" in states(UID), 20, "it sleeps, and is not woken by signals")
         slots.send(wire.STOP, 0)
+        slots.stop(3)  # which is free: its answer says that the one before was heard, too
         slots.connect()
         assert slots.values[0] == 1, "it is being cleaned"
-        assert slots.recv(timeout=20)[:4] == (wire.QUARANTINED, 0, 2, 1)
+        assert slots.recv(timeout=60)[:4] == (wire.QUARANTINED, 0, 2, 1)
         for _ in range(2):  # whether or not it is being tried again
             slots.connect()
             assert (slots.inventory[0], slots.values[0]) == (2, 0), "it is quarantined"
@@ -359,7 +361,7 @@ def test_a_process_that_sleeps_without_an_end_keeps_the_slot_out_of_use(slots, i
         assert slots.recv()[0] == wire.FAILED
         assert "1 processes cannot be killed, the slot stays out of use" in slots.log.read_text()
         (ice / "freezer.state").write_text("THAWED")
-        assert sleeper.wait(20) == -signal.SIGKILL, "it had been told"
-        slots.until(wire.CLEAN, 0, timeout=40)
+        assert sleeper.wait(60) == -signal.SIGKILL, "it had been told"
+        slots.until(wire.CLEAN, 0, timeout=90)
         slots.start(0)
         slots.stop(0)

@@ -53,7 +53,7 @@ class Intruder:
 
     def connect(self):
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        sock.settimeout(20)
+        sock.settimeout(60)
         sock.connect(str(self.slots.runtime / "launcher.sock"))
         while (op := struct.unpack("=IIIIq16s", sock.recv(64))[1]) != wire.READY:
             assert op == wire.SLOT
@@ -213,7 +213,7 @@ def test_a_stranger_is_not_served():
             os.setresuid(12345, 12345, 12345)
             with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as sock:
                 with contextlib.suppress(OSError):
-                    sock.settimeout(20)
+                    sock.settimeout(60)
                     sock.connect(str(path))
                     sock.send(message(wire.START, 0))
                     os._exit(0 if sock.recv(64) == b"" else 1)

@@ -1,5 +1,6 @@
 """The launcher on machines that offer other things than this one: version 2 only, nothing, nothing that may be
 changed, no capability but the five. Each is a mount namespace in which the launcher starts."""
+import contextlib
 import json
 import os
 import pathlib
@@ -10,7 +11,7 @@ import tempfile
 import pytest
 
 from tests.support import wire
-from tests.support.cgroups import Group, groups_of, machine, path_of, read_only_trees, trees, without_trees
+from tests.support.cgroups import Group, below, groups_of, machine, path_of, read_only_trees, trees, without_trees
 from tests.support.stack import wait_until
 from tests.support.uids import Users
 from tests.support.wire import Slots
@@ -34,7 +35,7 @@ def unified():
     folder = tempfile.mkdtemp(prefix="agentsim-cgroup2-")
     subprocess.run(["mount", "-t", "cgroup2", "none", folder], check=True)
     yield pathlib.Path(folder)
-    subprocess.run(["umount", folder], check=True)
+    subprocess.run(["umount", "-l", folder], check=True)
     os.rmdir(folder)
 
 
@@ -43,8 +44,12 @@ def version_2_only():
 
 
 def pid_of_agent(holder):
-    found = [pid for pid in holder.processes() if b"agent.py" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()]
-    return found[-1] if found else None
+    found = None
+    for pid in holder.processes():
+        with contextlib.suppress(OSError):  # there for a moment
+            if b"agent.py" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
+                found = pid
+    return found
 
 
 def start_agent(slots, slot=0, text=AGENT):
@@ -153,12 +158,12 @@ def test_a_group_that_somebody_is_in_keeps_the_slot_out_of_use():
             (group.dir / "cgroup.procs").write_text(str(stranger))
             slots.send(wire.STOP, 0)
             if group.version == 1:  # who is not of the session's user is not killed; version 2 kills the group
-                assert slots.recv(timeout=15)[:4] == (wire.QUARANTINED, 0, 2, 0)
+                assert slots.recv(timeout=60)[:4] == (wire.QUARANTINED, 0, 2, 0)
                 assert pathlib.Path(f"/proc/{stranger}").exists()
         finally:
             os.kill(stranger, signal.SIGKILL)
             os.waitpid(stranger, 0)
-        slots.until(wire.CLEAN, 0, timeout=20)
+        slots.until(wire.CLEAN, 0)
         slots.start(0)
 
 
@@ -192,7 +197,7 @@ def test_slots_of_a_former_larger_pool_are_removed():
 
 def self_test(wrapper=(), **settings):
     done = subprocess.run([*wrapper, wire.BUILD / "bin" / "agentsim-launcher", "--self-test"], capture_output=True, text=True,
-                          timeout=30, env={"PATH": "/usr/bin:/bin"} | settings, check=False)
+                          timeout=90, env={"PATH": "/usr/bin:/bin"} | settings, check=False)
     assert done.stderr == "" and done.stdout.count("\n") == 1
     return done.returncode, done.stdout.strip()
 
@@ -211,8 +216,12 @@ def test_the_self_test_says_what_a_start_would_find_and_leaves_nothing():
     code, text = self_test(FIVE, **settings)
     assert code == 1 and "; set but not enforced: disk; " in text and "Operation not permitted" in text
     assert self_test(read_only_trees())[0] == 0, "nothing is set, nothing is missing"
-    assert not any(name.startswith("agentsim-limits-") for name in set(os.listdir("/tmp")) - set(before))
-    assert not [p for _, _, tree in trees() for p in tree.glob("**/agentsim/self-test*")]
+
+    def left():  # another test's self-test may be under way
+        yield from (name for name in set(os.listdir("/tmp")) - set(before) if name.startswith("agentsim-limits-"))
+        yield from (p for _, _, tree in trees() for p in below(tree) if p.parent.name == "agentsim" and p.name.startswith("self-test"))
+
+    wait_until(lambda: not list(left()), 20, "nothing is left")
 
 
 def test_doctor_names_the_limits():

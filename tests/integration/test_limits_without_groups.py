@@ -7,7 +7,7 @@ from tests.support.cgroups import without_trees
 from tests.support.stack import Stack, processes_of_uids, wait_until
 
 NPROC = 48
-SETTINGS = {"AGENT_SIMULATOR_RLIMIT_AS_GB": "1", "AGENT_SIMULATOR_RLIMIT_NPROC": str(NPROC), "AGENT_SIMULATOR_RLIMIT_CPU_SEC": "4"}
+SETTINGS = {"AGENT_SIMULATOR_RLIMIT_AS_GB": "1", "AGENT_SIMULATOR_RLIMIT_NPROC": str(NPROC), "AGENT_SIMULATOR_RLIMIT_CPU_SEC": "8"}
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ def model():
     address = re.search(r"http://\S+", server.stdout.readline()).group(0)
     yield address
     server.terminate()
-    server.wait(10)
+    server.wait(60)
 
 
 def test_example_library_desk(stack, diagram, model):

@@ -46,7 +46,7 @@ def front():
 
 def ask(port, method, path, body=None, headers=None):
     """(status, headers, parsed JSON or bytes)"""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request(method, path, body, headers or {})
     answer = connection.getresponse()
     content = answer.read()
@@ -56,7 +56,7 @@ def ask(port, method, path, body=None, headers=None):
 
 
 def ask_raw(port, data):
-    with socket.create_connection(("127.0.0.1", port), 10) as client:
+    with socket.create_connection(("127.0.0.1", port), 60) as client:
         client.sendall(data)
         answer = http.client.HTTPResponse(client)
         answer.begin()
@@ -181,7 +181,7 @@ def test_no_more_than_sixteen_large_uploads_at_once(front):
     open_uploads = []
     try:
         for _ in range(16):
-            client = socket.create_connection(("127.0.0.1", front.port), 10)
+            client = socket.create_connection(("127.0.0.1", front.port), 60)
             client.sendall(head + b"x")
             open_uploads.append(client)
         # Two nginx workers take them in any order: one of those above may be the one too many instead.
@@ -194,7 +194,7 @@ def test_no_more_than_sixteen_large_uploads_at_once(front):
 
 
 def _upload_refused(front, head, open_uploads):
-    client = socket.create_connection(("127.0.0.1", front.port), 10)
+    client = socket.create_connection(("127.0.0.1", front.port), 60)
     open_uploads.append(client)
     client.sendall(head)
     client.settimeout(1)
@@ -239,7 +239,7 @@ def test_a_socket_gets_its_headers_from_nginx(front):
     url = f"ws://127.0.0.1:{front.port}/besser_api/simulation/{uuid.uuid4()}/ws"
     forged = {"X-Agentsim-Surface": "internal", "X-Real-IP": "10.0.0.1", "X-Agent-Simulator-Token": "t", "Cookie": "c" * 5000}
     with connect(url, proxy=None, additional_headers=forged, origin="http://example.org") as ws:
-        seen = json.loads(ws.recv(timeout=10))
+        seen = json.loads(ws.recv(timeout=60))
     headers = {name.lower(): value for name, value in seen["headers"].items()}
     assert url.endswith(seen["path"])
     assert (headers["x-agentsim-surface"], headers["x-real-ip"]) == ("public", "127.0.0.1")
@@ -248,29 +248,29 @@ def test_a_socket_gets_its_headers_from_nginx(front):
     assert not {"cookie", "x-agent-simulator-token", "sec-websocket-extensions"} & set(headers)
 
     with connect(f"ws://127.0.0.1:{front.internal_port}/sessions/s/ws", proxy=None, additional_headers=forged) as ws:
-        headers = {name.lower(): value for name, value in json.loads(ws.recv(timeout=10))["headers"].items()}
+        headers = {name.lower(): value for name, value in json.loads(ws.recv(timeout=60))["headers"].items()}
     assert (headers["x-agentsim-surface"], headers["x-agent-simulator-token"]) == ("internal", "t")
 
 
 def test_large_frames_pass_both_ways(front):
     with connect(f"ws://127.0.0.1:{front.port}/besser_api/simulation/s/ws", proxy=None, max_size=None) as ws:
-        ws.recv(timeout=10)
+        ws.recv(timeout=60)
         message = "ü" * (4 * MIB)
         sender = threading.Thread(target=ws.send, args=(message,))
         sender.start()
-        assert ws.recv(timeout=30) == message
+        assert ws.recv(timeout=60) == message
         sender.join()
 
 
 def test_an_open_socket_survives_a_reload(front):
     with connect(f"ws://127.0.0.1:{front.port}/besser_api/simulation/s/ws", proxy=None) as ws:
-        ws.recv(timeout=10)
+        ws.recv(timeout=60)
         before = set(children_of(front.nginx.pid))
         assert front.command("-s", "reload").returncode == 0
         wait_until(lambda: set(children_of(front.nginx.pid)) - before, 10, "a new worker runs")
         wait_until(lambda: ask(front.port, "GET", "/health")[0] == 200, 10, "the new worker answers")
         for number in range(5):
             ws.send(str(number))
-            assert ws.recv(timeout=10) == str(number)
+            assert ws.recv(timeout=60) == str(number)
         assert before & set(children_of(front.nginx.pid)), "the old worker keeps the conversation"
     wait_until(lambda: not before & set(children_of(front.nginx.pid)), 10, "the old worker ends with its last conversation")

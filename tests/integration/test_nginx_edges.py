@@ -69,7 +69,7 @@ def test_only_named_proxies_are_believed(behind_proxies, peer, forwarded, addres
     assert ask(behind_proxies.port, "/besser_api/", source=peer, **headers, **more)[2]["address"] == address
     with connect(f"ws://127.0.0.1:{behind_proxies.port}/besser_api/simulation/s/ws", proxy=None, source_address=(peer, 0),
                  additional_headers={name.replace("_", "-"): value for name, value in {**headers, **more}.items()}) as ws:
-        assert json.loads(ws.recv(timeout=10))["x-real-ip"] == address
+        assert json.loads(ws.recv(timeout=60))["x-real-ip"] == address
 
 
 @pytest.mark.parametrize("peer, said, tls", [
@@ -89,7 +89,7 @@ def test_without_named_proxies_nobody_is_believed():
         assert (body["address"], body["https"]) == ("127.0.0.1", "")
         with connect(f"ws://127.0.0.1:{front.port}/besser_api/simulation/s/ws", proxy=None,
                      additional_headers={"X-Forwarded-For": "192.0.2.9"}) as ws:
-            assert json.loads(ws.recv(timeout=10))["x-real-ip"] == "127.0.0.1"
+            assert json.loads(ws.recv(timeout=60))["x-real-ip"] == "127.0.0.1"
 
 
 # ---- other origins ----
@@ -120,7 +120,7 @@ def test_errors_of_nginx_can_be_read_by_named_origins(open_to_one, method, path,
 
 def announce(port, path, length, origin):
     """A body that is refused by its length alone; nobody sends it."""
-    with socket.create_connection(("127.0.0.1", port), 10) as client:
+    with socket.create_connection(("127.0.0.1", port), 60) as client:
         line = f"Origin: {origin}\r\n" if origin else ""
         client.sendall(f"POST {path} HTTP/1.1\r\nHost: x\r\n{line}Content-Length: {length}\r\n\r\n".encode())
         answer = http.client.HTTPResponse(client)
@@ -179,7 +179,7 @@ def test_the_tls_example_works_and_sends_hsts_where_it_counts(with_tls):
 
 def test_sockets_and_the_second_version_of_http_go_over_tls(with_tls):
     with connect(f"wss://127.0.0.1:{with_tls.tls_port}/besser_api/simulation/{uuid.uuid4()}/ws", proxy=None, ssl=with_tls.context) as ws:
-        assert json.loads(ws.recv(timeout=10))["x-agentsim-surface"] == "public"
+        assert json.loads(ws.recv(timeout=60))["x-agentsim-surface"] == "public"
     done = subprocess.run(["curl", "-sk", "--noproxy", "*", "--http2", "-w", "%{http_version}", "-o", "/dev/null",
                            f"https://127.0.0.1:{with_tls.tls_port}/besser_api/"], capture_output=True, text=True, check=True)
     assert done.stdout == "2"
@@ -193,7 +193,7 @@ def test_old_versions_of_tls_are_refused(with_tls, version, works):
     if not works:
         context.set_ciphers("ALL:@SECLEVEL=0")
     context.minimum_version = context.maximum_version = getattr(ssl.TLSVersion, version)
-    with socket.create_connection(("127.0.0.1", with_tls.tls_port), 10) as plain:
+    with socket.create_connection(("127.0.0.1", with_tls.tls_port), 60) as plain:
         if works:
             context.wrap_socket(plain).close()
         else:

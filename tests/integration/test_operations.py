@@ -83,6 +83,7 @@ def test_browsers_that_come_and_give_way_are_counted_with_what_they_say(stack):
             second.ws.send(said := json.dumps({"action": "user_message", "message": "hello, wörld"}, ensure_ascii=False))
             second.reply()
             assert moved(before) == [2, 1, 1, len(said.encode())]
+    wait_until(lambda: not stack.state(session).json()["attached"], 10, "the second has left")
     with stack.talk(session):
         assert moved(before)[:2] == [3, 1]
     stack.end(session)
@@ -227,7 +228,7 @@ def test_a_drained_service_takes_no_sessions_and_waits_for_the_last(stack):
     assert stack.internal("GET", "/readyz").status == 503
     assert metrics(stack)["agentsim_draining"] == 1
     assert stack.end(session).status == 200
-    assert drain.wait(30) == 0 and "no session is left" in drain.stdout.read()
+    assert drain.wait(90) == 0 and "no session is left" in drain.stdout.read()
     assert agentsim(stack, "status").returncode == 1
     assert agentsim(stack, "drain", "--undo").returncode == 0
     assert stack.internal("GET", "/readyz").status == 200
@@ -248,7 +249,12 @@ def test_who_started_attached_and_ended_is_on_record(stack):
         talk.say("hello")
         talk.reply()
     stack.end(session)
-    lines = [l for l in stack.log_text().splitlines() if " audit: " in l and f"session={session}" in l]
+
+    def on_record():
+        return [l for l in stack.log_text().splitlines() if " audit: " in l and f"session={session}" in l]
+
+    wait_until(lambda: "session is gone, reason " in on_record()[-1], 10, "its end is told")
+    lines = on_record()
     words = [re.sub(r".* actor=\S+ ", "", l) for l in lines]
     assert words[0].startswith("session starts in slot ")
     assert words[1] == "browser attached" and "browser left" in words

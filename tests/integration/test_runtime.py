@@ -30,7 +30,7 @@ def run(program, cwd, *, full=False, wrapper=(), **settings):
     env = {"PATH": "/usr/bin:/bin", "HOME": str(cwd), "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8"}
     if full:
         env["AGENTSIM_FULL_IMPORT"] = "1"
-    return subprocess.run(command, cwd=cwd, env=env | settings, capture_output=True, text=True, timeout=120, **who)
+    return subprocess.run(command, cwd=cwd, env=env | settings, capture_output=True, text=True, timeout=300, **who)
 
 
 def printed(program, cwd, **how):
@@ -280,7 +280,7 @@ def test_an_agent_greets_and_sends_every_kind_of_reply(work):
     port = free_port()
     said = lambda text, action, **what: {  # noqa: E731
         "send": {"action": "user_message", "message": text}, "expect": [{"action": action, **what}], "quiet_s": 0}
-    scenario = {"timeout_s": 30, "steps": [
+    scenario = {"timeout_s": 90, "steps": [
         {"expect": [{"action": "agent_reply_str", "message": "Hello from the runtime"}], "quiet_s": 0},
         said("table", "agent_reply_dataframe",
              message_json={"bike": {"0": "city", "1": "race"}, "days": {"0": 1, "1": 2}}),

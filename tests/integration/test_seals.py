@@ -1,5 +1,6 @@
 """Our own programs have given up what they do not need: no new privileges, a system call filter each. That it is there is
 shown by a call made in the running process, as somebody who took it over would make it."""
+import contextlib
 import errno
 import os
 import pathlib
@@ -42,10 +43,18 @@ def session(stack):
     stack.internal("DELETE", f"/sessions/{session}")
 
 
+def one_of_session(stack, name):
+    """A process of a session's user whose name begins so."""
+    for pid in processes_of_uids(stack.uid_base, stack.uid_base + stack.max_sessions):
+        with contextlib.suppress(OSError):  # there for a moment
+            if pathlib.Path(f"/proc/{pid}/comm").read_text().startswith(name):
+                return pid
+    raise AssertionError(f"no {name}")
+
+
 @pytest.fixture(scope="module")
 def programs(stack, session):
-    holder = next(pid for pid in processes_of_uids(stack.uid_base, stack.uid_base + stack.max_sessions)
-                  if pathlib.Path(f"/proc/{pid}/comm").read_text().strip() == "agentsim-holder")
+    holder = one_of_session(stack, "agentsim-holder")
     return {"supervisor": stack.children("agentsim-supervisor")[0], "worker": stack.children("agentsim-fcgi")[0],
             "launcher": stack.children("agentsim-launcher")[0], "holder": holder}
 
@@ -73,6 +82,5 @@ def test_a_program_that_was_taken_over_cannot_make_other_calls(stack, programs, 
 
 
 def test_an_agent_inherits_both_and_has_its_own(stack, session):
-    agent = next(pid for pid in processes_of_uids(stack.uid_base, stack.uid_base + stack.max_sessions)
-                 if pathlib.Path(f"/proc/{pid}/comm").read_text().startswith("python"))
+    agent = one_of_session(stack, "python")
     assert status(agent).get("Seccomp_filters", "3") == "3"

@@ -48,8 +48,8 @@ def test_a_session_starts_and_its_creator_talks_to_the_holder_directly(rig):
     holder = rig.launcher.holder(session)
     send_message(sock, 32, b"bundle")  # a blocking write on a blocking socket
     assert sock.getblocking()
-    assert holder.others.get(timeout=5) == (32, b"bundle")
-    holder.claimed.wait(5)
+    assert holder.others.get(timeout=30) == (32, b"bundle")
+    assert holder.claimed.wait(30)
     assert holder.actor == ME
     assert 890_000 < holder.expires - int(time.time() * 1000) < 901_000
     info = rig.info(session)
@@ -81,7 +81,7 @@ def test_files_are_fetched_over_a_connection_of_the_workers_own(rig):
     session, holder = rig.ready()
     _, _, sock = rig.ask(rig_module.OPEN, session.bytes + text(ME), rig_module.OK)
     send_message(sock, 96, struct.pack("<Q", 512))
-    assert holder.others.get(timeout=5)[0] == 96
+    assert holder.others.get(timeout=30)[0] == 96
 
 
 def test_an_end_is_answered_when_nothing_is_left(rig):
@@ -97,7 +97,7 @@ def test_an_end_is_answered_when_nothing_is_left(rig):
     finally:
         rig.launcher.keeps_cleaning = False
     rig.launcher._stop(slot)
-    assert done.wait(5)
+    assert done.wait(30)
     assert rig.is_gone(session)
 
 
@@ -187,7 +187,7 @@ def waiting(rig):
     return int(re.search(r"^agentsim_queue_length (\d+)", page, re.M).group(1))
 
 
-def queue_up(rig, actors, seconds=20):
+def queue_up(rig, actors, seconds=60):
     asking = []
     for actor in actors:
         asking.append(Asking(rig, actor, seconds))
@@ -216,7 +216,7 @@ def test_a_wait_that_ends_in_vain_tells_where_one_stood_and_how_long_it_takes(ri
     assert kind == rig_module.FULL
     seconds, position, in_line, sentence = fields.number("I"), fields.number("I"), fields.number("I"), fields.text()
     ends = sorted(h.expires for h in holders)
-    assert abs(seconds - (ends[1] / 1000 - time.time())) < 3  # the second place that surely comes free
+    assert abs(seconds - (ends[1] / 1000 - time.time())) < 20  # the second place that surely comes free
     assert position == 2 and in_line >= 1 and "number 2" in sentence
     assert failure(rig, rig_module.QUEUE, uuid.uuid4().bytes + text(ME) + u32(61)).kind == rig_module.BAD_REQUEST
     patient[0].sock.close()
@@ -230,7 +230,7 @@ def test_the_queue_is_bounded_for_each_and_in_all(rig):
     assert Asking(rig, ME, 20).answer()[0] == rig_module.FULL
     others = []
     for n in range(28):
-        others.append(Asking(rig, f"ip:192.0.2.{100 + n}", 20))
+        others.append(Asking(rig, f"ip:192.0.2.{100 + n}", 60))
     wait_until(lambda: waiting(rig) == 32, what="the queue is full")
     assert Asking(rig, "ip:192.0.2.99", 20).answer()[0] == rig_module.FULL
     for asking in mine + others:
@@ -287,7 +287,7 @@ def test_who_comes_while_a_place_is_cleared_waits_for_it(rig):
         asking = [rig.connect() for _ in range(2)]
         for sock in asking:
             send_message(sock, rig_module.CREATE, uuid.uuid4().bytes + text(ME) + u32(0))
-        told = select.select(asking, [], [], 10)[0]
+        told = select.select(asking, [], [], 30)[0]
         answers = [rig_module.recv_message(sock, []) for sock in told]
         assert [a[0] for a in answers] == [rig_module.ERROR], answers  # one place is no two
     finally:
@@ -296,7 +296,7 @@ def test_who_comes_while_a_place_is_cleared_waits_for_it(rig):
     waiting = next(sock for sock in asking if sock not in told)
     answer = rig_module.recv_message(waiting, [])
     assert answer[0] == rig_module.CREATED, answer
-    ender.join(10)
+    ender.join(30)
     for sock in asking:
         sock.close()
 
@@ -347,10 +347,10 @@ def test_stuck_workers_do_not_keep_others_out(rig):
 
 
 def test_too_many_workers_wait_until_the_stuck_ones_time_out(rig):
-    stuck = [rig.connect() for _ in range(256)]
     started = time.monotonic()
+    stuck = [rig.connect() for _ in range(256)]
     assert rig.health()["sandbox"] == "ok"
-    assert 5 < time.monotonic() - started < 15
+    assert 5 < time.monotonic() - started < 30
     for sock in stuck:
         sock.close()
 
@@ -379,7 +379,7 @@ def test_the_rate_is_one_for_workers_and_browsers():
         with rig.socket(session) as ws:
             assert greet(ws) == {"type": "auth_ok"}
         failed = failure(rig, rig_module.ADMIT, text(ME) + u32(rig_module.RATE))
-        assert failed.kind == rig_module.LIMIT and 3590 < failed.wait <= 3600
+        assert failed.kind == rig_module.LIMIT and 3500 < failed.wait <= 3600
         with rig.socket(session) as ws:
             ws.send(json.dumps(HELLO))
             assert refused(ws) == 4429
@@ -468,7 +468,7 @@ def test_processes_that_cannot_be_killed_cost_their_slot_only():
         wait_until(lambda: slot in rig.launcher.stops)
         rig.launcher.keeps_cleaning = False
         rig.launcher.tell(rig_module.L_QUARANTINED, slot, value=2)
-        thread.join(5)
+        thread.join(30)
         assert ended[0].kind == rig_module.INTERNAL
         assert rig.health()["quarantined"] == 1 and rig.is_gone(session)
         assert rig.counter("agentsim_slots_quarantined") == 1
@@ -482,12 +482,12 @@ def test_processes_that_cannot_be_killed_cost_their_slot_only():
 
 
 def test_a_session_past_its_lifetime_is_ended_even_if_its_holder_forgot():
-    with Rig(SESSION_LIFETIME_SECONDS="1") as rig:
+    with Rig(SESSION_LIFETIME_SECONDS="4") as rig:
         session, holder = rig.ready()
         holder.answers_end = False
         with rig.socket(session) as ws:
             greet(ws)
-            assert holder.ends.get(timeout=15) == rig_module.EXPIRED
+            assert holder.ends.get(timeout=30) == rig_module.EXPIRED
             wait_until(lambda: rig.is_gone(session), 15)
             assert close_code(ws)[0] == 1011  # this holder said nothing
 
@@ -533,7 +533,7 @@ def test_a_broken_channel_costs_no_session():
             rig.launcher.drop()
             wait_until(lambda: rig.log_text().count("launcher: connected") == 2)
             holder.say("still here")
-            assert ws.recv(timeout=5) == "still here"
+            assert ws.recv(timeout=30) == "still here"
             assert rig.info(session)["state"] == "ATTACHED"
         rig.end(session)
 
@@ -573,20 +573,20 @@ def test_a_killed_supervisor_finds_its_sessions_again():
         with rig.socket(session) as ws:
             greet(ws)
             holder.say("one")
-            assert ws.recv(timeout=5) == "one"
+            assert ws.recv(timeout=30) == "one"
             before = rig.info(session)
             rig.kill()
             close_code(ws)
         holder.say("two")
         rig.start()
-        after = wait_until(lambda: (i := rig.info(session))["state"] == "DETACHED" and i)
+        after = wait_until(lambda: (i := rig.found(session)) and i["state"] == "DETACHED" and i)
         for field in ("id", "actor", "started", "slot"):
             assert after[field] == before[field]
         assert abs(after["expires"] - before["expires"]) < 1000
-        assert rig.info(starting, "ip:192.0.2.1")["state"] == "STARTING"
+        assert wait_until(lambda: rig.found(starting, "ip:192.0.2.1"))["state"] == "STARTING"
         with rig.socket(session) as ws:
             assert greet(ws, received=1) == {"type": "auth_ok", "resumed": True, "from": 2}
-            assert ws.recv(timeout=5) == "two"
+            assert ws.recv(timeout=30) == "two"
         wait_until(lambda: len(rig.launcher.holders) == 2, what="only the self-test's slot was cleared")
         rig.end(session)
         rig.end(starting, "ip:192.0.2.1")
@@ -689,7 +689,8 @@ def test_what_cannot_be_found_again_is_stopped():
         silent[1].actor = ""
         rig.start()
         wait_until(lambda: len(rig.launcher.holders) == 0, what="all three are stopped")
-        assert rig.health()["sessions"] == 0 and rig.is_gone(liar[0])
+        wait_until(lambda: rig.health()["sessions"] == 0, what="their slots are free")
+        assert rig.is_gone(liar[0])
 
 
 def test_a_stop_sends_browsers_away_to_come_back_and_leaves_sessions_alone():
@@ -700,10 +701,11 @@ def test_a_stop_sends_browsers_away_to_come_back_and_leaves_sessions_alone():
             rig.process.send_signal(signal.SIGTERM)
             assert close_code(ws)[0] == 1012
             assert close_code(undecided)[0] == 1012
-        assert rig.process.wait(10) == 0
+        assert rig.process.wait(30) == 0
+        wait_until(lambda: rig.launcher.at_end, what="the launcher has read everything")
         assert rig.launcher.stops == [0] and holder.ends.empty()  # only the self-test's slot was ever cleared
         rig.start()
-        assert wait_until(lambda: rig.info(session)["state"] == "DETACHED")
+        assert wait_until(lambda: (i := rig.found(session)) and i["state"] == "DETACHED")
         with rig.socket(session) as ws:
             assert greet(ws) == {"type": "auth_ok"}
 
@@ -719,6 +721,6 @@ def test_a_stop_does_not_wait_for_a_browser_that_is_stuck():
         assert wait_still(lambda: len(said)) < 100, "it is stuck"
         started = time.monotonic()
         rig.process.send_signal(signal.SIGTERM)
-        assert rig.process.wait(10) == 0
-        assert time.monotonic() - started < 6
+        assert rig.process.wait(30) == 0
+        assert time.monotonic() - started < 15
         raw.close()

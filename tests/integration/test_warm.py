@@ -14,12 +14,13 @@ import pytest
 
 from tests.bench import diagrams
 from tests.support.holder import UID
-from tests.support.stack import Stack, processes_of_uids, wait_until
+from tests.support.stack import Stack, kill, processes_of_uids, wait_until
+from tests.support.stack import runs as runs_yet
 from tests.support.wire import (CLAIM, CONTROL, FAILED, HOLD_FAILED, HOLD_START, HOLD_STARTED, NAME, START, STARTED, STARTING, VERSION, WARM,
                                 WARM_UP, Closed, Control, Failed, Frames, Slots, lines, string)
 
 RUNTIME = {k: v for k, v in os.environ.items() if k == "AGENT_SIMULATOR_PYTHON"}
-SETTINGS = {"AGENT_SIMULATOR_MAX_SESSIONS": "3", "AGENT_SIMULATOR_READY_SECONDS": "40", "AGENT_SIMULATOR_RLIMIT_CPU_SEC": "2", **RUNTIME}
+SETTINGS = {"AGENT_SIMULATOR_MAX_SESSIONS": "3", "AGENT_SIMULATOR_RLIMIT_CPU_SEC": "4", **RUNTIME}
 
 
 @pytest.fixture
@@ -109,7 +110,7 @@ def test_a_program_runs_as_it_does_without_waiting(slots, name, env):
         else:
             with holder.control() as control:
                 outcomes.append(told(holder, control, PROGRAMS[name], env))
-        slots.stop(slot, timeout=30)
+        slots.stop(slot)
     cold, warm = (json.loads(normal(json.dumps(o), slot)) for slot, o in enumerate(outcomes))
     assert warm == cold
 
@@ -127,7 +128,11 @@ WARM_RUN, COLD_RUN = (["ran v 2 False True"], ["ran v 2 False False"])
 
 
 def process(holder, name):
-    return next(pid for pid in holder.processes() if pathlib.Path(f"/proc/{pid}/comm").read_text() == name + "\n")
+    for pid in holder.processes():
+        with contextlib.suppress(OSError):  # there for a moment
+            if pathlib.Path(f"/proc/{pid}/comm").read_text() == name + "\n":
+                return pid
+    raise AssertionError(f"no {name}")
 
 
 def runs(holder, control, expected):
@@ -142,10 +147,11 @@ def test_it_is_taken_while_it_still_loads(holder):
 
 
 def test_the_session_begins_when_it_is_taken(holder, waiting):
-    time.sleep(1.1)
-    with holder.claim(actor="somebody", lifetime_ms=5000) as control:
+    time.sleep(1.1)  # of waiting, which does not count
+    began = int(time.time() * 1000)
+    with holder.claim(actor="somebody", lifetime_ms=60_000) as control:
         assert control.id == holder.session and control.actor == "somebody"
-        assert 4000 < control.expires - time.time() * 1000 <= 5000
+        assert began + 60_000 <= control.expires <= time.time() * 1000 + 60_001
         with pytest.raises(Closed):
             waiting.recv()
         runs(holder, control, WARM_RUN)
@@ -227,7 +233,7 @@ def test_a_program_that_is_refused_ends_it_at_once(holder, waiting):
         with pytest.raises(Failed):
             holder.run({"main.py": ""})
         assert control.gone() == ("start-failed", 0)
-        control.done(timeout=2)
+        control.done(timeout=10)
 
 
 def test_nothing_of_it_is_in_the_work_directory(holder, waiting):
@@ -341,9 +347,8 @@ def test_one_that_dies_is_replaced_and_no_session_notices(stack, full, who):
         if name == who:
             break
         pid = parent(pid)
-    os.kill(pid, signal.SIGKILL)
-    while os.path.exists(f"/proc/{interpreter}/cwd"):  # as long as it lives, it may take a program with it
-        pass
+    kill(pid)
+    wait_until(lambda: not runs_yet(interpreter), 30, "it has ended")  # as long as it lives, it may take a program with it
     sessions = [stack.create(ECHO) for _ in range(2)]  # at once: one of them may be given what has just died
     for session in sessions:
         with stack.talk(session) as talk:
@@ -356,7 +361,7 @@ def test_one_that_dies_is_replaced_and_no_session_notices(stack, full, who):
 @pytest.mark.parametrize("program", ["agentsim-supervisor", "agentsim-launcher"])
 def test_what_waits_when_a_process_of_the_service_dies_is_replaced(stack, full, program):
     process, = stack.children(program)
-    os.kill(process, signal.SIGKILL)
+    kill(process)
     wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in full.values()), 30, "those that waited are gone")
     wait_until(lambda: stack.sandbox() == "ok", 30, "the service is back")
     wait_until(lambda: stack.counter("agentsim_warm") == 2, 60, "two wait again")
@@ -368,7 +373,7 @@ def test_a_session_that_took_one_is_found_by_the_next_supervisor(stack, full):
     session = stack.create(ECHO)
     with stack.talk(session) as talk:
         talk.until(lambda f: "action" in f)
-    os.kill(stack.children("agentsim-supervisor")[0], signal.SIGKILL)
+    kill(stack.children("agentsim-supervisor")[0])
     wait_until(lambda: stack.sandbox() == "ok", 30, "the service is back")
     with stack.talk(session) as talk:
         talk.say("found again")
@@ -378,7 +383,7 @@ def test_a_session_that_took_one_is_found_by_the_next_supervisor(stack, full):
 
 def test_nothing_is_made_while_it_drains(stack, full):
     subprocess.run([stack.bin / "agentsim", "drain"], env=stack.env, check=True, capture_output=True)
-    os.kill(sorted(full.values())[0], signal.SIGKILL)
+    kill(sorted(full.values())[0])
     wait_until(lambda: stack.counter("agentsim_warm") == 1, 10, "one is gone")
     time.sleep(2.5)  # longer than the pause after a failure
     assert stack.counter("agentsim_warm") == 1

@@ -44,7 +44,7 @@ class Agent:
         self.session = stack.create_program(OBEDIENT)
         self.opening = stack.internal_socket(self.session)
         self.ws = self.opening.__enter__()
-        assert self.answer(60) == "hello"
+        assert self.answer() == "hello"
 
     def __enter__(self):
         return self
@@ -54,7 +54,7 @@ class Agent:
             self.opening.__exit__(*exc)
         self.stack.internal("DELETE", f"/sessions/{self.session}")
 
-    def answer(self, timeout=60):
+    def answer(self, timeout=180):
         deadline = time.monotonic() + timeout
         while True:
             frame = json.loads(self.ws.recv(timeout=max(0.01, deadline - time.monotonic())))
@@ -64,12 +64,12 @@ class Agent:
     def tell(self, text):
         self.ws.send(json.dumps({"action": "user_message", "message": text}))
 
-    def run(self, text, timeout=60):
+    def run(self, text, timeout=180):
         with self.asking:
             self.tell(text)
             return self.answer(timeout)
 
-    def end(self, timeout=60):
+    def end(self, timeout=180):
         """(reason, code) of its end, as its holder logs it."""
         pattern = re.compile(rf"session={self.session} ended: (\S+) (\d+)")
         reason, code = wait_until(lambda: pattern.search(self.stack.log_text()), timeout, "the agent ends").groups()

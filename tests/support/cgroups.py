@@ -1,6 +1,7 @@
 """Control groups of a service, whichever version this machine has."""
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import re
@@ -14,8 +15,9 @@ def trees():
     for line in pathlib.Path("/proc/self/mounts").read_text().splitlines():
         _, path, kind, options = line.split()[:4]
         if kind == "cgroup2":
-            offered = (pathlib.Path(path) / "cgroup.controllers").read_text().split()
-            found.append((2, [*offered, "freezer"], pathlib.Path(path)))
+            with contextlib.suppress(FileNotFoundError):  # unmounted meanwhile
+                offered = (pathlib.Path(path) / "cgroup.controllers").read_text().split()
+                found.append((2, [*offered, "freezer"], pathlib.Path(path)))
         elif kind == "cgroup":
             found.append((1, options.split(","), pathlib.Path(path)))
     return found

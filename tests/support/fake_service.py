@@ -93,7 +93,7 @@ class FakeService:
     def __exit__(self, *_exc):
         self.listener.close()
 
-    def close_code(self, seconds=10):
+    def close_code(self, seconds=60):
         """The code the client closed with; waits for it, None when it does not come."""
         end = time.monotonic() + seconds
         while not self.closed_with and time.monotonic() < end:

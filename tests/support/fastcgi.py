@@ -26,7 +26,7 @@ class Request:
                   "CONTENT_TYPE": "application/json", "REQUEST_ID": "0f8fad5b-d9cb-469f-a165-70867728950e", **params}
         pairs = b"".join(_length(len(k)) + _length(len(v)) + k.encode() + v.encode() for k, v in values.items())
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(20)
+        self.socket.settimeout(60)
         self.socket.connect(str(path))
         self.socket.sendall(record(BEGIN, struct.pack(">HB5x", 1, 0)) + record(PARAMS, pairs) + record(PARAMS))
 

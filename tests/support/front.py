@@ -96,7 +96,7 @@ class Front:
 
     def _stop(self):
         self.nginx.terminate()
-        self.nginx.wait(10)
+        self.nginx.wait(60)
 
     def _listens(self):
         if self.nginx.poll() is not None:

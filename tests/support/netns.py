@@ -67,7 +67,7 @@ class Network:
         for server in self.servers:
             server.terminate()
         for server in self.servers:
-            server.wait(10)
+            server.wait(60)
         for name in self.names.values():
             subprocess.run(["ip", "netns", "delete", name], stderr=subprocess.DEVNULL)
         shutil.rmtree(self.etc, ignore_errors=True)

@@ -115,7 +115,7 @@ class SlowBrowser:
         path = f"/sessions/{session}/ws" if auth is None else f"/besser_api/simulation/{session}/ws"
         self.sock = socket.socket()
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
-        self.sock.settimeout(30)
+        self.sock.settimeout(60)
         self.sock.connect(("127.0.0.1", stack.internal_port if auth is None else stack.port))
         self.sock.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
                           f"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"

@@ -28,6 +28,7 @@ import urllib.request
 
 from websockets.sync.client import connect
 
+from tests.support.ports import free_port
 from tests.support.uids import Users
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -38,22 +39,19 @@ SANITIZER = "max_free_fill_size=1073741824:free_fill_byte=90"
 TOKEN = "a-token-for-tests"
 
 
+PATIENCE = 3  # times as long as an idle machine may take
+
+
 def wait_until(condition, seconds, what):
-    """The value of condition() as soon as it is true; fails with `what` after the deadline."""
-    deadline = time.monotonic() + seconds
+    """The value of condition() as soon as it is true; fails with `what` when it takes more than `seconds` on an idle machine."""
+    deadline = time.monotonic() + PATIENCE * seconds
     while True:
         value = condition()
         if value:
             return value
         if time.monotonic() > deadline:
-            raise AssertionError(f"not within {seconds} s: {what}")
+            raise AssertionError(f"not within {PATIENCE} times {seconds} s: {what}")
         time.sleep(0.02)
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def processes_of_uids(first, last):
@@ -78,6 +76,22 @@ def children_of(pid):
                 if int(stat.rpartition(")")[2].split()[1]) == pid:
                     found.append(int(entry))
     return found
+
+
+def runs(pid):
+    """Whether it has not ended: one that its parent has not asked for yet has."""
+    with contextlib.suppress(OSError):
+        return "\nState:\tZ" not in pathlib.Path(f"/proc/{pid}/status").read_text()
+    return False
+
+
+def kill(*pids, number=signal.SIGKILL):
+    """Who is killed has ended afterwards, with every socket that it had: a kill is carried out when its process gets a processor."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+    if number == signal.SIGKILL:
+        wait_until(lambda: not any(map(runs, pids)), 30, f"{pids} end")
 
 
 class Reply:
@@ -310,13 +324,14 @@ class Stack:
         return self.get(f"/besser_api/simulation/sessions/{session}")
 
     def socket(self, session, **kw):
-        return connect(f"ws://127.0.0.1:{self.port}/besser_api/simulation/{session}/ws", max_size=None, proxy=None, **kw)
+        return connect(f"ws://127.0.0.1:{self.port}/besser_api/simulation/{session}/ws", max_size=None, proxy=None, **{"open_timeout": 30, **kw})
 
     def internal_socket(self, session, token=TOKEN):
         return connect(
             f"ws://127.0.0.1:{self.internal_port}/sessions/{session}/ws",
             max_size=None,
             proxy=None,
+            open_timeout=30,
             additional_headers={"X-Agent-Simulator-Token": token},
         )
 
@@ -375,7 +390,7 @@ class Conversation:
         self.ws = ws = opening.__enter__()
         if auth is not None:
             ws.send(json.dumps({"type": "auth", "githubSession": "", **auth}))
-            self.hello = json.loads(ws.recv(timeout=10))
+            self.hello = json.loads(ws.recv(timeout=30))
         self.frames = []
 
     def __enter__(self):

@@ -3,6 +3,7 @@ The messages are those of shared/ipc (rpc.h, hold.h, launch.h, frame.h, wire.h),
 from __future__ import annotations
 
 import array
+import contextlib
 import json
 import os
 import pathlib
@@ -48,8 +49,11 @@ L_START, L_STOP, L_SLOT, L_READY, L_STARTED, L_FAILED, L_EXITED, L_CLEAN, L_QUAR
 FREE, BUSY, QUARANTINED = range(3)
 
 
+PATIENCE = 3  # times as long as an idle machine may take
+
+
 def wait_until(condition, seconds=10, what="the condition"):
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE * seconds
     while not (value := condition()):
         assert time.monotonic() < end, f"{what} did not come true"
         time.sleep(0.005)
@@ -271,7 +275,7 @@ class Holder:
         self.first_kept = upto + 1
 
     def phase(self, phase):
-        self.claimed.wait(10)
+        assert self.claimed.wait(30)
         with self.lock:
             self.phase_now = phase
             self._tell_phase()
@@ -307,6 +311,7 @@ class Launcher:
         self.version, self.works_with = VERSION, OLDEST
         self.keeps_starting = self.keeps_cleaning = False  # True: that message is never sent
         self.sock = None
+        self.at_end = False  # the supervisor's newest connection has ended, and all that it said is known
         self.open()
 
     def open(self):
@@ -323,7 +328,7 @@ class Launcher:
                 sock, _ = listener.accept()
             except OSError:
                 return
-            self.sock = sock
+            self.sock, self.at_end = sock, False
             threading.Thread(target=self._serve, args=(sock,), daemon=True).start()
 
     def tell(self, op, slot=0, state=0, value=0, session=None):
@@ -346,6 +351,8 @@ class Launcher:
                     self._stop(slot)
         except OSError:
             pass
+        if sock is self.sock:
+            self.at_end = True
 
     def _start(self, slot, session):
         self.starts.append((slot, session))
@@ -374,11 +381,17 @@ class Launcher:
 
     def die(self):
         """The process ends: with it, as its holders notice, they do."""
-        self.listener.close()
+        self.close()
         self.drop()
         for holder in self.holders.values():
             holder.close()
         self.holders.clear()
+
+    def close(self):
+        """Nobody gets in any more: a thread that waits in accept() would let one in after a mere close()."""
+        with contextlib.suppress(OSError):
+            self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
 
     def drop(self):
         self.sock.shutdown(socket.SHUT_RDWR)
@@ -425,11 +438,11 @@ class Rig:
         if self.process.poll() is None:
             self.process.terminate()
             try:
-                assert self.process.wait(15) == 0, self.log_text()
+                assert self.process.wait(60) == 0, self.log_text()
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 raise AssertionError("the supervisor did not stop\n" + self.log_text()) from None
-        self.launcher.listener.close()
+        self.launcher.close()
         for holder in list(self.launcher.holders.values()):
             holder.close()
         log = self.log_text()
@@ -484,6 +497,14 @@ class Rig:
     def info(self, session, actor="ip:127.0.0.1"):
         return self.ask(INFO, session.bytes + text(actor), SESSION)[1].session()
 
+    def found(self, session, actor="ip:127.0.0.1"):
+        """Its info; None as long as it is unknown: a supervisor that starts learns from holders whose their sessions are."""
+        try:
+            return self.info(session, actor)
+        except Failed as failed:
+            assert failed.kind == NOT_FOUND, failed
+            return None
+
     def is_gone(self, session, actor="ip:127.0.0.1"):
         try:
             return self.info(session, actor)["state"] == "GONE"
@@ -510,7 +531,7 @@ class Rig:
         if path is None:
             path = f"/besser_api/simulation/{session}/ws"
         return unix_connect(str(self.dir / "ws.sock"), f"ws://localhost{path}", additional_headers=fields, compression=None,
-                            max_size=None, user_agent_header=None, **kw)
+                            max_size=None, user_agent_header=None, **{"open_timeout": 30, **kw})
 
     def internal_socket(self, session, token="s3cret", **kw):
         headers = {"X-Agent-Simulator-Token": token} if token is not None else {}
@@ -524,10 +545,10 @@ HELLO = {"type": "auth", "githubSession": ""}
 
 def greet(ws, **more):
     ws.send(json.dumps({**HELLO, **more}))
-    return json.loads(ws.recv(timeout=10))
+    return json.loads(ws.recv(timeout=30))
 
 
-def close_code(ws, seconds=20):
+def close_code(ws, seconds=60):
     """Reads on until the close; the code, and the frames before it."""
     frames = []
     try:
@@ -591,5 +612,8 @@ def leave_no_session(rig):
     _, fields, _ = rig.ask(LIST)
     for _ in range(fields.number("I")):
         session = fields.session()
-        rig.end(uuid.UUID(session["id"]), session["actor"])
+        try:
+            rig.end(uuid.UUID(session["id"]), session["actor"])
+        except Failed as failed:
+            assert failed.kind == NOT_FOUND, failed  # it has ended by itself meanwhile
     wait_until(lambda: rig.health()["sessions"] == 0, what="no session is left")

@@ -121,7 +121,7 @@ class Frames:
         payload = b"".join(fields)
         self.sock.sendall(struct.pack("=IHH", len(payload), kind, 0) + payload)
 
-    def recv(self, timeout=10.0):
+    def recv(self, timeout=30.0):
         """(kind, Fields) of the next message; Closed, or TimeoutError."""
         deadline = time.monotonic() + timeout
         while True:
@@ -143,12 +143,12 @@ class Frames:
                 raise Closed
             self.buffer += data
 
-    def expect(self, kind, timeout=10.0):
+    def expect(self, kind, timeout=30.0):
         got, fields = self.recv(timeout)
         assert got == kind, f"message {got} instead of {kind}"
         return fields
 
-    def until(self, kind, timeout=10.0):
+    def until(self, kind, timeout=30.0):
         """Fields of the next message of that kind; others are dropped."""
         deadline = time.monotonic() + timeout
         while True:
@@ -174,7 +174,7 @@ class Waiting(Frames):
         self.heard = False
         self.send(WARM_UP)
 
-    def hears(self, timeout=30.0):
+    def hears(self, timeout=90.0):
         """What has become of the interpreter, and why."""
         if not self.heard:
             self.expect(VERSION, timeout)
@@ -184,7 +184,7 @@ class Waiting(Frames):
         f.end()
         return state, why
 
-    def until_ready(self, timeout=30.0):
+    def until_ready(self, timeout=90.0):
         while (heard := self.hears(timeout))[0] == "making":
             pass
         assert heard == ("ready", ""), heard
@@ -425,7 +425,7 @@ class Slots:
     def send(self, op, slot=0, session=uuid.UUID(int=0)):
         self.sock.send(struct.pack("=IIIIq16s", MAGIC, op, slot, 0, 0, session.bytes))
 
-    def recv(self, timeout=20.0):
+    def recv(self, timeout=60.0):
         """(op, slot, state, value, session)"""
         self.sock.settimeout(timeout)
         data = self.sock.recv(64)
@@ -435,7 +435,7 @@ class Slots:
         assert magic == MAGIC
         return op, slot, state, value, uuid.UUID(bytes=session)
 
-    def until(self, op, slot, timeout=20.0):
+    def until(self, op, slot, timeout=60.0):
         """Value and session of the next such message about that slot."""
         deadline = time.monotonic() + timeout
         while True:
@@ -451,7 +451,7 @@ class Slots:
         assert told == session
         return Holder(self, slot, session, pid)
 
-    def stop(self, slot, timeout=20.0):
+    def stop(self, slot, timeout=60.0):
         self.send(STOP, slot)
         self.until(CLEAN, slot, timeout)
 
@@ -469,14 +469,14 @@ class Slots:
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait(10)
+        self.process.wait(30)
 
     def __exit__(self, kind, *_):
         if self.sock:
             self.sock.close()
         if self.process.poll() is None:
             self.process.terminate()
-            self.process.wait(30)
+            self.process.wait(60)
         left, log = self.left_over(), self.log.read_text(errors="replace")
         if kind is None:
             assert left == [], log[-2000:]
