@@ -7,7 +7,7 @@ import pathlib
 
 from tests.faults.places import command, sessions, tree
 from tests.support.cgroups import groups_of
-from tests.support.stack import BUILD, processes_of_uids
+from tests.support.stack import BUILD, processes_of_uids, wait_until
 
 SANITIZED = "asan" in str(BUILD)  # keeps freed memory for a while
 
@@ -26,6 +26,18 @@ def descriptors(pid):
     with contextlib.suppress(OSError):
         return len(os.listdir(f"/proc/{pid}/fd"))
     return 0
+
+
+def steady(look):
+    """What look() has come to: the same several times, a moment apart. What was answered may have its end still before it."""
+    looks = []
+
+    def the_same():
+        looks.append(look())
+        return len(looks) >= 5 and all(one == looks[-1] for one in looks[-5:])
+
+    wait_until(the_same, 10, "it stays the same")
+    return looks[-1]
 
 
 def resident_kib(pid):

@@ -20,7 +20,7 @@ from websockets.sync.client import connect
 
 from tests.support.draw import Diagram, code
 
-PATIENCE = 20  # seconds that a browser tries to come back
+PATIENCE = 60  # seconds that a browser tries to come back
 
 
 def numbers():
@@ -88,13 +88,13 @@ class Browser:
 
     def _open_once(self):
         ws = connect(f"ws://127.0.0.1:{self.stack.port}/besser_api/simulation/{self.session}/ws", max_size=None, proxy=None,
-                     compression=None, ping_interval=None, open_timeout=5, close_timeout=0.3).__enter__()  # with frames unread, close() waits all of it
+                     compression=None, ping_interval=None, open_timeout=20, close_timeout=0.3).__enter__()  # with frames unread, close() waits all of it
         try:
             auth = {"type": "auth", "githubSession": "", "features": ["exit"]}
             if self.resumes:
                 auth["received"] = self.received
             ws.send(json.dumps(auth))
-            hello = json.loads(ws.recv(timeout=10))
+            hello = json.loads(ws.recv(timeout=30))
             if hello["type"] == "error":
                 code_of(ws)
                 raise Gone(ws.protocol.close_code, [hello])
@@ -114,7 +114,7 @@ class Browser:
 
     # ---- frames ----
 
-    def next(self, timeout=30):
+    def next(self, timeout=90):
         """The next frame of the session, whatever it takes."""
         deadline = time.monotonic() + timeout
         while True:
@@ -144,13 +144,13 @@ class Browser:
             raise Gone(number, self.own)
         self.lost.append((self.open(), number))
 
-    def until(self, wanted, timeout=60):
+    def until(self, wanted, timeout=180):
         """Reads up to that number."""
         deadline = time.monotonic() + timeout
         while self.number < wanted:
             self.next(max(0.01, deadline - time.monotonic()))
 
-    def until_ready(self, timeout=60):
+    def until_ready(self, timeout=180):
         while self.next(timeout).get("message") != "ready":
             pass
 
@@ -207,14 +207,14 @@ class Flow:
     def ask(self, many, pause=0.002):
         self.browser.ask(many, pause)
 
-    def wait_for(self, number, timeout=60):
+    def wait_for(self, number, timeout=180):
         with self.changed:
             self.changed.wait_for(lambda: self.ended or self.browser.number >= number, timeout)
         if self.ended:
             raise AssertionError(f"{self.ended!r}\n{self.stack.log_text()[-6000:]}") from self.ended
         assert self.browser.number >= number, f"{self.browser.number} of {number} in {timeout} s\n{self.stack.log_text()[-3000:]}"
 
-    def wait_for_the_end(self, timeout=30):
+    def wait_for_the_end(self, timeout=90):
         """How the session ended for the browser (Gone)."""
         with self.changed:
             self.changed.wait_for(lambda: self.ended, timeout)
@@ -232,7 +232,7 @@ class Flow:
 def code_of(ws):
     with contextlib.suppress(ConnectionClosed):
         while True:
-            ws.recv(timeout=10)
+            ws.recv(timeout=30)
 
 
 def _reset(ws):

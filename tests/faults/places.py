@@ -2,14 +2,13 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import pathlib
 import signal
 import socket
 import uuid
 
 from tests.support import supervisor_rig as rpc
-from tests.support.stack import children_of, processes_of_uids, wait_until
+from tests.support.stack import children_of, kill, processes_of_uids, wait_until
 
 
 def command(pid):
@@ -43,12 +42,6 @@ def of_sessions(stack, word):
     return found
 
 
-def kill(*pids, number=signal.SIGKILL):
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, number)
-
-
 @contextlib.contextmanager
 def stopped(*pids):
     """They do nothing meanwhile."""
@@ -62,7 +55,7 @@ def stopped(*pids):
 def ask(stack, kind, payload=b""):
     """The supervisor's answer to a worker: (type, fields)."""
     with socket.socket(socket.AF_UNIX) as sock:
-        sock.settimeout(30)
+        sock.settimeout(60)
         sock.connect(str(stack.runtime_dir / "supervisor.sock"))
         rpc.send_message(sock, kind, payload)
         kind, payload = rpc.recv_message(sock, [])

@@ -88,45 +88,46 @@ def test_a_conversation_goes_on(stack):
         stack.end(flow.session)
 
 
-def far_ahead_then_back(stack, still):
-    """What waits for a time must neither see it come nor wait for it once more."""
+def far_ahead_then_back(stack, until, still):
+    """What waits for a time must neither see it come nor wait for it once more. until: when that time comes by a clock that
+    nobody sets, and no earlier."""
     stack.jump(10 * YEAR)
     time.sleep(0.3)  # for timers that would run out now
-    assert still()
+    assert still() or time.monotonic() >= until
     stack.jump(-10 * YEAR - HOUR)
-    assert still()
+    assert still() or time.monotonic() >= until
 
 
 def test_a_session_that_nobody_attends_waits_as_long_as_ever():
-    with ClockStack(AGENT_SIMULATOR_DETACH_SECONDS="2", **SETTINGS) as stack:
+    with ClockStack(AGENT_SIMULATOR_DETACH_SECONDS="4", **SETTINGS) as stack:
         browser = Browser(stack, stack.create(numbers()))
         browser.until_ready()
         began = time.monotonic()
         browser.close()
-        wait_until(lambda: shown(stack, browser.session)["state"] == "detached", 5, "the browser has left")
-        far_ahead_then_back(stack, lambda: shown(stack, browser.session)["state"] == "detached")
-        ends_between(began, 2, 2, lambda: shown(stack, browser.session)["state"] == "gone")
+        wait_until(lambda: shown(stack, browser.session)["state"] in ("detached", "gone"), 5, "the browser has left")
+        far_ahead_then_back(stack, began + 4, lambda: shown(stack, browser.session)["state"] == "detached")
+        ends_between(began, 4, 4, lambda: shown(stack, browser.session)["state"] == "gone")
 
 
 def test_a_session_lives_as_long_as_ever():
-    with ClockStack(AGENT_SIMULATOR_SESSION_LIFETIME_SECONDS="3", **SETTINGS) as stack:
+    with ClockStack(AGENT_SIMULATOR_SESSION_LIFETIME_SECONDS="10", **SETTINGS) as stack:
         began = time.monotonic()
         with Flow(stack) as flow:
             flow.ask(100000, pause=0.01)
-            far_ahead_then_back(stack, lambda: not flow.ended)
-            assert flow.wait_for_the_end(3 + SLACK).reason() == "expired"
-            assert time.monotonic() - began >= 3, "it ended early"
+            far_ahead_then_back(stack, began + 10, lambda: not flow.ended)
+            assert flow.wait_for_the_end().reason() == "expired"
+            assert time.monotonic() - began >= 10, "it ended early"
 
 
 def test_a_rate_is_what_it_was():
     def validate(stack):
         return stack.post("/besser_api/simulation/validate", numbers()).status
 
-    with ClockStack(AGENT_SIMULATOR_RATE_LIMIT_MAX_REQUESTS="2", AGENT_SIMULATOR_RATE_LIMIT_WINDOW_SECONDS="3", **SETTINGS) as stack:
+    with ClockStack(AGENT_SIMULATOR_RATE_LIMIT_MAX_REQUESTS="2", AGENT_SIMULATOR_RATE_LIMIT_WINDOW_SECONDS="6", **SETTINGS) as stack:
         began = time.monotonic()
         assert [validate(stack) for _ in range(3)] == [200, 200, 429]
-        far_ahead_then_back(stack, lambda: validate(stack) == 429)
-        ends_between(began, 3, 3, lambda: validate(stack) == 200)
+        far_ahead_then_back(stack, began + 6, lambda: validate(stack) == 429)
+        ends_between(began, 6, 6, lambda: validate(stack) == 200)
 
 
 def in_a_thread(work):
@@ -143,15 +144,15 @@ def test_who_waits_for_a_place_waits_on(stack):
     held = [stack.create(numbers()) for _ in range(2)]
     began = time.monotonic()
     patient, got = in_a_thread(lambda: ask(50))
-    hasty, refused = in_a_thread(lambda: ask(3))
+    hasty, refused = in_a_thread(lambda: ask(5))
     wait_until(lambda: "agentsim_queue_length 2" in stack.internal("GET", "/metrics").body.decode(), 10, "both wait")
-    far_ahead_then_back(stack, lambda: patient.is_alive() and hasty.is_alive())
-    ends_between(began, 3, 3, lambda: refused)
+    far_ahead_then_back(stack, began + 5, lambda: patient.is_alive() and hasty.is_alive())
+    ends_between(began, 5, 5, lambda: refused)
     hasty.join()
     assert refused[0].status == 429
     assert patient.is_alive()
     stack.end(held[0])
-    patient.join(20)
+    patient.join(90)
     assert got and got[0].status == 200, got
 
 

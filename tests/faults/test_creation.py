@@ -26,7 +26,7 @@ WHO = {
 
 def whole(stack):
     wait_until(lambda: stack.get("/health").status == 200, 20, "workers are back")
-    wait_until(lambda: stack.sandbox() == "ok", 30, "sessions can start")
+    wait_until(lambda: stack.sandbox() == "ok", 60, "sessions can start")
 
 
 def ended(stack, session):
@@ -38,7 +38,7 @@ def one_round(stack, chance, name, most):
     post = Post(stack, SESSIONS, numbers())
     time.sleep(chance.random() * most)
     kill(*WHO[name](stack))
-    post.join(60)
+    post.join(120)
     assert not post.is_alive() and post.error is None, post.error
     whole(stack)
     if post.reply.status == 200:  # a worker may take one more request in the moment of its death

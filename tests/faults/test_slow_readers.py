@@ -34,8 +34,9 @@ def session(stack):
 def test_a_kilobyte_a_second_while_the_agent_writes_all_it_can(stack, session):
     """Longer than a browser that takes nothing is kept: this one takes something all the time."""
     total, seconds = 30_000, pick(4, GIVEN_UP + 120)
-    name = session(agent(talk=f"for n in range({total}):\n    ws.send('%06d' % n + 'z' * 1018)\nws.recv()"))
+    name = session(agent(talk=f"ws.recv()\nfor n in range({total}):\n    ws.send('%06d' % n + 'z' * 1018)\nws.recv()"))
     browser, memory, progress = SlowBrowser(stack, name), Watch(stack), Progress("a kilobyte a second", seconds)
+    browser.say("go")
     began = time.monotonic()
     browser.at_pace(seconds, look=lambda: (memory.look(), progress.at(int(time.monotonic() - began), str(memory.grown()))))
     memory.check(**SMALL)
@@ -115,7 +116,7 @@ def test_ten_thousand_frames_a_second(stack, session):
     memory, progress, heard = Watch(stack), Progress("frames", total), 0
     with stack.internal_socket(name) as ws:
         ws.send("go")
-        for text in iter(lambda: ws.recv(timeout=30), None):
+        for text in iter(lambda: ws.recv(timeout=90), None):
             if text.startswith("{"):
                 continue
             if text.startswith("took"):
@@ -163,7 +164,7 @@ def test_a_line_without_an_end(stack, session, somebody):
     with stack.internal_socket(name) as ws:
         ws.send("go")
         while whole + broken < megabytes * 1_000_000:
-            frame = json.loads(ws.recv(timeout=30))
+            frame = json.loads(ws.recv(timeout=90))
             if frame.get("type") == "stdout" and "starting at" not in frame["line"]:
                 broken += frame["line"].count("\ufffd")
                 whole += frame["line"].count("x")

@@ -22,9 +22,9 @@ SETTINGS = {"AGENT_SIMULATOR_MAX_SESSIONS": "3", "AGENT_SIMULATOR_MAX_SESSIONS_P
 
 def converse(stack, session):
     with stack.internal_socket(session) as ws:
-        assert "hello" in ws.recv(timeout=60)
+        assert "hello" in ws.recv(timeout=120)
         ws.send(json.dumps({"action": "user_message", "message": "out = 6 * 7"}))
-        assert "42" in ws.recv(timeout=60)
+        assert "42" in ws.recv(timeout=120)
 
 
 def deleted(stack):
@@ -41,16 +41,16 @@ def deleted_under_a_browser(stack):
     assert stack.end(browser.session).status == 200
     with contextlib.suppress(Gone):
         while True:
-            browser.next(20)
+            browser.next()
 
 
 def agent_exits(stack):
     session = stack.create_program(OBEDIENT)
     with stack.internal_socket(session) as ws, contextlib.suppress(ConnectionClosed):
-        assert "hello" in ws.recv(timeout=60)
+        assert "hello" in ws.recv(timeout=120)
         ws.send(json.dumps({"action": "user_message", "message": "import os; os._exit(3)"}))
         while True:
-            ws.recv(timeout=20)
+            ws.recv(timeout=90)
 
 
 def agent_is_killed(stack):
