@@ -3,12 +3,14 @@ from __future__ import annotations
 import json
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from tests.browser.fake_backend import FakeService, fake_front
 
 CHROMIUM = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
             "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+
+expect.set_options(timeout=30_000)  # on a busy machine
 
 DIAGRAM = {
     "title": "Doorman",
@@ -63,7 +65,7 @@ class Watched:
         self.context.add_init_script(
             "addEventListener('securitypolicyviolation', e => (window.violations ??= []).push(e.violatedDirective))")
         self.page = self.context.new_page()
-        self.page.set_default_timeout(10000)
+        self.page.set_default_timeout(60_000)
         self.dialogs, self.errors, self.foreign = [], [], []
         self.page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))

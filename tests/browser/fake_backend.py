@@ -135,9 +135,9 @@ class FakeService:
 
     def websocket(self, ws):
         session = self.sessions.get(ws.request.path.split("/")[3])
-        auth = json.loads(ws.recv(timeout=10))
+        auth = json.loads(ws.recv(timeout=60))
         if self.hold:
-            self.hold.wait(20)
+            self.hold.wait(120)
         if self.close_code or not session or session.ended:
             ws.send(json.dumps({"type": "error", "message": "not now"}))
             ws.close(self.close_code or 4404)

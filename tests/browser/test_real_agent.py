@@ -130,7 +130,7 @@ def test_a_conversation_goes_on_after_the_network_was_away(page):
     expect(page.get_by_test_id("location")).to_be_visible()
     before = page.get_by_test_id("agent-message").count()
     page.evaluate("window.lastSocket.close(4000)")
-    expect(page.get_by_test_id("event").last).to_have_text("Connected again, nothing was lost", timeout=20000)
+    expect(page.get_by_test_id("event").last).to_have_text("Connected again, nothing was lost", timeout=60_000)
     assert page.get_by_test_id("agent-message").count() == before
     page.get_by_test_id("message").fill("prices")
     page.get_by_test_id("message").press("Enter")

@@ -86,9 +86,9 @@ def test_output_is_listed_bounded_and_followed(talking):
     expect(lines.first).to_have_attribute("data-level", "WARNING")
     for number in range(4000):
         session.print(f"line {number}")
-    expect(lines.last).to_have_text("line 3999", timeout=20000)
+    expect(lines.last).to_have_text("line 3999", timeout=60_000)
     expect(lines.last).to_be_in_viewport()
-    assert lines.count() == 3000
+    expect(lines).to_have_count(3000)
     expect(page.get_by_test_id("output-count")).to_contain_text("4002 lines, the last 3000 are kept")
     page.get_by_test_id("follow").uncheck()
     for number in range(5):
@@ -153,7 +153,7 @@ def test_stop_ends_the_session(talking):
     page, session = talking
     page.get_by_test_id("stop").click()
     expect(status(page)).to_have_text("Ended")
-    assert session.ended
+    wait_until(lambda: session.ended, 10, "the service was told")
     expect(page.get_by_test_id("event")).to_have_text("Stopped")
     expect(page.get_by_test_id("message")).to_be_disabled()
     expect(page.get_by_test_id("stop")).to_be_disabled()
@@ -391,12 +391,12 @@ def test_a_sign_in_is_used_and_leaves_the_address(browser, fake, service):
 def test_a_full_service_is_waited_for(console, service):
     """The console asks for a place and says so when it takes long."""
     free = threading.Event()
-    service.on_start = lambda _session: free.wait(20)
+    service.on_start = lambda _session: free.wait(120)
     console.get_by_test_id("example").first.click()
     console.get_by_test_id("start").click()
-    expect(console.get_by_test_id("event").last).to_contain_text("waiting for one", timeout=15000)
+    expect(console.get_by_test_id("event").last).to_contain_text("waiting for one", timeout=60_000)
     free.set()
-    expect(console.locator("[data-testid=status][data-state=live]")).to_be_visible(timeout=15000)
+    expect(console.locator("[data-testid=status][data-state=live]")).to_be_visible(timeout=60_000)
     assert service.prefer == "wait=45"
 
 

@@ -115,10 +115,10 @@ def close_code(service, session, first):
     with service.socket(session) as ws:
         if first is not None:
             ws.send(first)
-        frame = json.loads(ws.recv(timeout=20))
+        frame = json.loads(ws.recv(timeout=60))
         assert frame["type"] == "error" and isinstance(frame["message"], str)
         with pytest.raises(websockets.ConnectionClosed) as closed:
-            ws.recv(timeout=20)
+            ws.recv(timeout=60)
         return closed.value.rcvd.code
 
 
@@ -198,7 +198,7 @@ def test_credentials_reach_the_agent_through_the_backend(backend, stack):
 
 def test_a_service_that_is_down_is_503_to_the_backends_clients(backend, stack):
     stack.keeper.terminate()
-    stack.keeper.wait(30)
+    stack.keeper.wait(90)
     try:
         reply = backend.request("POST", f"{SIMULATION}/sessions", diagram("talk_variables"))
         assert reply.status == 503 and isinstance(reply.json()["detail"], str)

@@ -23,6 +23,7 @@ sys.path[:0] = [str(ROOT), str(HERE / "inside")]
 from tests.security.table import AREAS  # noqa: E402
 from tests.support.netns import Network  # noqa: E402
 from tests.support.stack import TOKEN, Stack, processes_of_uids, wait_until  # noqa: E402
+from tests.support.wire import alive  # noqa: E402
 
 SERVERS = ROOT / "tests" / "support" / "world.py"
 SECRET = "sk-credential-of-the-attacker-0815"
@@ -242,7 +243,7 @@ def attacker(stack, net, sibling, bag, wrecked, target):
     uid = uid_of_slot(stack, slot)
     assert len(processes_of_uids(uid, uid)) >= 7
     assert stack.internal("DELETE", f"/sessions/{earlier}").status == 200
-    left = {"processes": processes_of_uids(uid, uid), "directory": stack.slot_dir(slot).exists(),
+    left = {"processes": alive(uid, uid), "directory": stack.slot_dir(slot).exists(),
             "socket": (stack.runtime_dir / "holders" / f"{slot}.sock").exists()}
     session = attack(stack, sibling, "rebind.example")
     assert slot_of(stack, session) == slot

@@ -16,7 +16,7 @@ ATTEMPTS = []
 facts = {}  # what the test knows and an attacker might guess: numbers of calls, paths, process ids, addresses
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
-PATIENCE = 20
+PATIENCE = 120  # seconds; none of them takes a second on an idle machine
 inherited = []  # descriptors that the agent had when it began
 
 

@@ -207,7 +207,7 @@ def terminal_of_the_operator():
 def programs_that_change_the_user():
     """start su, mount, passwd and others for their privileges: what user the kernel gave them, whether it raised anything"""
     def powers(path):
-        told = subprocess.run([path], env={"LD_SHOW_AUXV": "1", "LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True, text=True, timeout=10, check=True)
+        told = subprocess.run([path], env={"LD_SHOW_AUXV": "1", "LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True, text=True, timeout=60, check=True)
         words = dict(line.split(":", 1) for line in told.stdout.splitlines() if line.startswith("AT_"))
         return ["own" if int(words["AT_EUID"]) == os.getuid() else words["AT_EUID"], words["AT_SECURE"].strip()]
     return each(powers, facts["setuid"])
