@@ -359,3 +359,42 @@ int fixture_recv(struct fixture *f, int fd, uint16_t *ret_type, struct buf *payl
         assert_int_equal(passed, -1);
     return 1;
 }
+
+/* ---- who asks ---- */
+
+static void on_create(struct waiter *w, struct session *s, const struct err *err)
+{
+    struct asker *a = list_entry(w, struct asker, request.waiter);
+
+    a->told++;
+    a->session = s;
+    err_clear(&a->err);
+    if (err)
+        a->err = *err;
+}
+
+static void on_end(struct waiter *w, struct session *s, const struct err *err)
+{
+    struct asker *a = list_entry(w, struct asker, end);
+
+    (void)s;
+    a->ended++;
+    err_clear(&a->err);
+    if (err)
+        a->err = *err;
+}
+
+void asker_init(struct asker *a)
+{
+    *a = (struct asker){ 0 };
+    waiter_init(&a->request.waiter, on_create);
+    waiter_init(&a->end, on_end);
+}
+
+void asker_ask(struct fixture *f, struct asker *a, const char *actor)
+{
+    asker_init(a);
+    id_new(&a->request.id);
+    snprintf(a->request.actor, sizeof(a->request.actor), "%s", actor);
+    sessions_create(&f->sv.sessions, &a->request);
+}

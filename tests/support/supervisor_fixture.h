@@ -40,6 +40,18 @@ void fixture_phase(struct fixture *f, int control, enum hold_phase phase);
 /* A session whose agent listens; *ret_control is the holder's end of the control connection. */
 struct session *fixture_session(struct fixture *f, const char *actor, int *ret_control);
 
+/* Somebody who asks for a session or for an end, and what it was told. */
+struct asker {
+    struct create_request request;
+    struct waiter end;
+    int told, ended; /* how often */
+    struct session *session;
+    struct err err; /* of the last time */
+};
+
+void asker_init(struct asker *a);
+void asker_ask(struct fixture *f, struct asker *a, const char *actor); /* for a session of a new id; a starts anew */
+
 /* Sockets of the test: whole messages, waiting with the loop. recv: 0 when the other side has closed. */
 int fixture_connect(struct fixture *f, const char *file);
 void fixture_send(int fd, uint16_t type, const void *payload, size_t len);

@@ -21,33 +21,6 @@
 
 static const struct id nobody;
 
-struct asker {
-    struct create_request request;
-    int told;
-    struct session *session;
-    struct err err;
-};
-
-static void on_create(struct waiter *w, struct session *s, const struct err *err)
-{
-    struct asker *a = list_entry(w, struct asker, request.waiter);
-
-    a->told++;
-    a->session = s;
-    err_clear(&a->err);
-    if (err)
-        a->err = *err;
-}
-
-static void ask(struct fixture *f, struct asker *a, const char *actor)
-{
-    *a = (struct asker){ 0 };
-    waiter_init(&a->request.waiter, on_create);
-    id_new(&a->request.id);
-    snprintf(a->request.actor, sizeof(a->request.actor), "%s", actor);
-    sessions_create(&f->sv.sessions, &a->request);
-}
-
 static struct pool *pool_of(struct fixture *f)
 {
     return &f->sv.sessions.pool;
@@ -195,7 +168,7 @@ static void a_session_takes_one_and_another_is_made_when_it_listens(void **state
     int waits = make_ready(f, &m), holder;
     char byte;
 
-    ask(f, &a, ME);
+    asker_ask(f, &a, ME);
     holder = hear_claim(f, m.slot, &a);
     fixture_wait(f, recv(waits, &byte, 1, MSG_DONTWAIT) == 0); /* that talk is over */
     assert_int_equal(a.told, 0);
@@ -223,7 +196,7 @@ static void one_that_loads_is_better_than_none(void **state)
     struct asker a;
     int waits = make_one(f, &m), holder;
 
-    ask(f, &a, ME);
+    asker_ask(f, &a, ME);
     holder = hear_claim(f, m.slot, &a);
     fixture_identify(f, holder, &a.request.id, ME);
     fixture_wait(f, a.told == 1);
@@ -256,7 +229,7 @@ static void one_that_is_gone_when_it_is_taken_costs_a_cold_start(void **state)
     int waits = make_ready(f, &m);
 
     fixture_close_holder(f, m.slot);
-    ask(f, &a, ME);
+    asker_ask(f, &a, ME);
     starts_anew(f, &a, m.slot);
     close(waits);
 }
@@ -268,7 +241,7 @@ static void one_that_goes_while_it_is_taken_costs_a_cold_start(void **state)
     struct asker a;
     int waits = make_ready(f, &m);
 
-    ask(f, &a, ME);
+    asker_ask(f, &a, ME);
     close(hear_claim(f, m.slot, &a));
     starts_anew(f, &a, m.slot);
     close(waits);
@@ -281,7 +254,7 @@ static void one_that_says_it_is_somebody_else_costs_a_cold_start(void **state)
     struct asker a;
     int waits = make_ready(f, &m), holder;
 
-    ask(f, &a, ME);
+    asker_ask(f, &a, ME);
     holder = hear_claim(f, m.slot, &a);
     fixture_identify(f, holder, &m.id, ME);
     starts_anew(f, &a, m.slot);
@@ -296,7 +269,7 @@ static void one_that_does_not_answer_costs_a_cold_start(void **state)
     struct asker a;
     int waits = make_ready(f, &m), holder;
 
-    ask(f, &a, ME);
+    asker_ask(f, &a, ME);
     holder = hear_claim(f, m.slot, &a);
     starts_anew(f, &a, m.slot); /* after its patience */
     close(waits);
@@ -311,7 +284,7 @@ static void an_end_overtakes_the_taking(void **state)
     struct session *s;
     int waits = make_ready(f, &m), holder;
 
-    ask(f, &a, ME);
+    asker_ask(f, &a, ME);
     holder = hear_claim(f, m.slot, &a);
     s = session_table_find(&f->sv.sessions.table, &a.request.id);
     sessions_end(&f->sv.sessions, s, HOLD_REASON_STOPPED, NULL);
@@ -332,7 +305,7 @@ static void who_asked_for_it_and_went_leaves_nothing(void **state)
     struct asker a;
     int waits = make_ready(f, &m), holder;
 
-    ask(f, &a, ME);
+    asker_ask(f, &a, ME);
     holder = hear_claim(f, m.slot, &a);
     waiter_cancel(&a.request.waiter);
     fixture_identify(f, holder, &a.request.id, ME);
@@ -351,18 +324,18 @@ static void those_that_wait_are_in_nobodys_way(void **state)
     struct asker a, b, c, d;
     int first = make_ready(f, &one), second = make_ready(f, &two), holders[2];
 
-    ask(f, &a, "ip:192.0.2.1");
+    asker_ask(f, &a, "ip:192.0.2.1");
     holders[0] = hear_claim(f, one.slot, &a);
     fixture_identify(f, holders[0], &a.request.id, "ip:192.0.2.1");
     fixture_asked(f, LAUNCH_NAME);
-    ask(f, &b, "ip:192.0.2.2");
+    asker_ask(f, &b, "ip:192.0.2.2");
     holders[1] = hear_claim(f, two.slot, &b);
     fixture_identify(f, holders[1], &b.request.id, "ip:192.0.2.2");
     fixture_asked(f, LAUNCH_NAME);
-    ask(f, &c, "ip:192.0.2.3");
+    asker_ask(f, &c, "ip:192.0.2.3");
     m = fixture_asked(f, LAUNCH_START);
     assert_true(id_equal(&m.id, &c.request.id));
-    ask(f, &d, "ip:192.0.2.4");
+    asker_ask(f, &d, "ip:192.0.2.4");
     assert_int_equal(d.err.kind, ERR_LIMIT);
     assert_true(a.session && b.session && !c.told);
     waiter_cancel(&c.request.waiter);
@@ -386,7 +359,7 @@ static void whoever_needs_the_slot_that_one_is_made_in_gets_it(void **state)
     slots_set(&f->sv.sessions.slots, 1, SLOT_BUSY);
     m = fixture_asked(f, LAUNCH_START);
     assert_int_equal(f->sv.sessions.slots.free, 0);
-    ask(f, &a, ME);
+    asker_ask(f, &a, ME);
     assert_int_equal(a.told, 0);
     fixture_open_holder(f, m.slot);
     fixture_tell(f, LAUNCH_STARTED, m.slot, &m.id, 1);
@@ -562,7 +535,7 @@ static void short_memory_costs_a_cold_start(void **state)
         struct asker a;
 
         oom_fail_at(n);
-        ask(f, &a, ME);
+        asker_ask(f, &a, ME);
         assert_true(oom_hit());
         oom_off();
         starts_anew(f, &a, m.slot);

@@ -18,47 +18,6 @@
 
 #define ME "ip:192.0.2.1"
 
-/* Somebody who waits, and what it was told. */
-struct asker {
-    struct create_request request;
-    struct waiter end;
-    int told, ended;
-    struct session *session;
-    struct err err;
-};
-
-static void on_create(struct waiter *w, struct session *s, const struct err *err)
-{
-    struct asker *a = list_entry(w, struct asker, request.waiter);
-
-    a->told++;
-    a->session = s;
-    err_clear(&a->err);
-    if (err)
-        a->err = *err;
-}
-
-static void on_end(struct waiter *w, struct session *s, const struct err *err)
-{
-    struct asker *a = list_entry(w, struct asker, end);
-
-    (void)s;
-    a->ended++;
-    err_clear(&a->err);
-    if (err)
-        a->err = *err;
-}
-
-static void ask(struct fixture *f, struct asker *a, const char *actor)
-{
-    *a = (struct asker){ 0 };
-    waiter_init(&a->request.waiter, on_create);
-    waiter_init(&a->end, on_end);
-    id_new(&a->request.id);
-    snprintf(a->request.actor, sizeof(a->request.actor), "%s", actor);
-    sessions_create(&f->sv.sessions, &a->request);
-}
-
 static int setup(void **state)
 {
     struct fixture *f = mem_zalloc(1, sizeof(*f));
@@ -88,14 +47,14 @@ static void nothing_starts_before_launcher_and_sandbox_are_there(void **state)
     struct fixture *f = *state;
     struct asker a;
 
-    ask(f, &a, ME);
+    asker_ask(f, &a, ME);
     assert_int_equal(a.told, 1);
     assert_int_equal(a.err.kind, ERR_UNAVAILABLE);
     sessions_start(&f->sv.sessions);
     fixture_connect_launcher(f);
     fixture_tell_slot(f, 0, LAUNCH_SLOT_FREE, NULL);
     fixture_tell(f, LAUNCH_READY, 0, NULL, FIXTURE_SLOTS);
-    ask(f, &a, ME);
+    asker_ask(f, &a, ME);
     assert_int_equal(a.err.kind, ERR_UNAVAILABLE);
     assert_non_null(strstr(a.err.msg, "sandbox"));
 }
@@ -110,12 +69,12 @@ static void a_detached_session_makes_room_and_the_new_one_waits_for_it(void **st
 
     old = fixture_session(f, ME, &control);
     foreign = fixture_session(f, "ip:192.0.2.2", &other);
-    ask(f, &a, ME);
+    asker_ask(f, &a, ME);
     assert_int_equal(a.err.kind, ERR_LIMIT); /* alive, so it stays */
     sessions_attach(old, (struct browser *)(void *)&browser);
     sessions_detach(old, (struct browser *)(void *)&browser);
     assert_int_equal(old->state, SESSION_DETACHED);
-    ask(f, &b, ME);
+    asker_ask(f, &b, ME);
     assert_int_equal(b.told, 0);
     assert_int_equal(old->state, SESSION_STOPPING);
     fixture_asked(f, LAUNCH_STOP);
@@ -135,7 +94,7 @@ static void a_start_that_nobody_waits_for_is_undone(void **state)
     struct launch_msg m;
     struct asker a;
 
-    ask(f, &a, ME);
+    asker_ask(f, &a, ME);
     m = fixture_asked(f, LAUNCH_START);
     waiter_cancel(&a.request.waiter);
     fixture_tell(f, LAUNCH_STARTED, m.slot, &m.id, 1);
@@ -151,7 +110,7 @@ static void a_holder_out_of_reach_fails_the_start(void **state)
     struct launch_msg m;
     struct asker a;
 
-    ask(f, &a, ME);
+    asker_ask(f, &a, ME);
     m = fixture_asked(f, LAUNCH_START);
     fixture_tell(f, LAUNCH_STARTED, m.slot, &m.id, 1); /* but no socket is there */
     assert_int_equal(a.told, 1);
@@ -163,14 +122,14 @@ static void a_holder_out_of_reach_fails_the_start(void **state)
 static void an_end_waits_for_the_good_bye_then_for_the_slot(void **state)
 {
     struct fixture *f = *state;
-    struct asker a = { 0 };
+    struct asker a;
     struct session *s;
     uint16_t type;
     auto_buf struct buf b;
     int control, browser;
 
     buf_init(&b, 64);
-    waiter_init(&a.end, on_end);
+    asker_init(&a);
     s = fixture_session(f, ME, &control);
     sessions_attach(s, (struct browser *)(void *)&browser);
     sessions_end(&f->sv.sessions, s, HOLD_REASON_STOPPED, &a.end);
@@ -290,8 +249,7 @@ static void what_is_being_cleaned_after_a_restart_is_not_quarantined(void **stat
 
     kept = fixture_session(f, ME, &control);
     ended = fixture_session(f, "ip:192.0.2.2", &second);
-    waiter_init(&a.end, on_end);
-    a.ended = 0;
+    asker_init(&a);
     sessions_end(&f->sv.sessions, ended, HOLD_REASON_STOPPED, &a.end);
     assert_int_equal(fixture_asked(f, LAUNCH_STOP).slot, ended->slot);
     shutdown(f->launcher, SHUT_RDWR);
@@ -377,7 +335,7 @@ static void a_launcher_that_we_do_not_understand_is_told_to_whoever_asks(void **
     fixture_connect_launcher(f);
     assert_int_equal(send(f->launcher, &m, sizeof(m), MSG_NOSIGNAL), sizeof(m));
     fixture_wait(f, f->sv.sessions.launch.foreign);
-    ask(f, &a, ME);
+    asker_ask(f, &a, ME);
     assert_int_equal(a.told, 1);
     assert_int_equal(a.err.kind, ERR_UNAVAILABLE);
     assert_non_null(strstr(a.err.msg, "another version"));
@@ -388,7 +346,7 @@ static void a_session_that_was_starting_ends_with_the_channel(void **state)
     struct fixture *f = *state;
     struct asker a;
 
-    ask(f, &a, ME);
+    asker_ask(f, &a, ME);
     fixture_asked(f, LAUNCH_START);
     shutdown(f->launcher, SHUT_RDWR);
     fixture_wait(f, a.told == 1);
@@ -407,7 +365,7 @@ static bool live_with_failure(unsigned long n)
 
     setup_ready((void **)&f);
     oom_fail_at(n);
-    ask(f, &a, ME);
+    asker_ask(f, &a, ME);
     hit = oom_hit();
     oom_off();
     if (a.told) {
