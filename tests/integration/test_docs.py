@@ -70,3 +70,23 @@ def test_the_status_table_is_that_of_the_help():
     helped = dict(re.findall(r"^  (\d)  (.*(?:\n     .*)*)", printed, re.M))
     told = dict(re.findall(r"^\| (\d) \| (.*) \|$", (ROOT / "docs" / "operations.md").read_text(), re.M))
     assert {status: " ".join(text.split()) for status, text in helped.items()} == told
+
+
+FORMAT = (ROOT / "docs" / "agent-format.md").read_text()
+
+
+@pytest.mark.parametrize("number", range(FORMAT.count("```json")))
+def test_the_diagrams_of_the_page_compile_without_a_finding(number):
+    text = re.findall(r"```json\n(.*?)```", FORMAT, re.S)[number]
+    done = subprocess.run([BUILD / "bin" / "agentsim", "validate", "-"], input=text, capture_output=True, encoding="utf-8")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_every_member_that_is_read_is_on_the_page():
+    source = "".join((ROOT / "shared" / "diagram" / file).read_text() for file in (
+        "read.c", "read_actions.c", "read_components.c", "read_settings.c", "read_states.c", "read_transitions.c", "document.c", "provider.c"))
+    read = set(re.findall(r'json_get\([^"\n]*"(\w+)"', source)) | set(re.findall(r'\{ "(\w+)", "\w+" \}', source)) | set(re.findall(
+        r'given\([^"\n]*"(\w+)"', source)) | {name for row in re.findall(r'\{ "(\w+)", (?:"(\w+)"|NULL), FIELD_', source) for name in row if name}
+    assert len(read) > 60
+    missing = {name for name in read if not re.search(rf"\b{name}\b", FORMAT)}
+    assert missing == set()
