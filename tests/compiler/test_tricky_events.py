@@ -72,6 +72,22 @@ def test_forms_and_clicks_go_where_they_are_sent(talk):
     assert [heard[number] for number in (1, 3, 5, 6)] == [[str(sent)], ["clicked"], [], ["any form"]]
 
 
+def test_code_finds_what_each_event_brings(talk):
+    d = Diagram("Brings")
+    hub = d.state("hub", code("""
+        event = session.event
+        names = ("message", "json", "event_data", "message_id")
+        session.reply("nothing" if event is None else [event.file.name, event.file.type, event.file.base64] if hasattr(event, "file")
+                      else {name: getattr(event, name) for name in names if getattr(event, name, None) is not None})"""))
+    for event in ("ReceiveTextEvent", "ReceiveJSONEvent", "ReceiveFileEvent", "GUIEvent"):
+        d.on(hub, hub, event)
+    heard = words(talk(d, "hi", {"send": {"action": "user_message", "message": {"a": 1}}}, {"send": file_frame("text/plain")},
+                       {"send": gui_frame("g", "onClick")}))
+    clicked = heard.pop()[0]
+    assert heard == [["nothing"], [{"message": "hi"}], [{"message": '{"a": 1}', "json": {"a": 1}}], [["a.bin", "text/plain", "Y29udGVudA=="]]]
+    assert clicked["message_id"] == "g" and clicked["event_data"]["action"] == "onClick" and set(clicked) == {"message_id", "event_data"}
+
+
 def test_of_several_that_fit_the_first_one_drawn_is_taken(talk):
     d = Diagram("First")
     hub = d.state("hub")
