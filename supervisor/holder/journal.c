@@ -143,17 +143,31 @@ static void attach_fresh(struct journal *j, uint64_t *ret_from, uint64_t *ret_lo
     *ret_lost = start - j->next;
     *ret_from = 1;
     j->shift = start;
-    j->gap_number = j->gap_lost = 0;
+    j->gap_number = j->gap_lost = j->moved = 0;
+    j->counts_lost = false;
     set_next(j, start);
+}
+
+/* Nobody has received a frame that was not given out: whoever says so after a gap counts the lost ones, too. */
+static void learn_how_it_counts(struct journal *j, uint64_t after)
+{
+    uint64_t most = j->given > j->shift ? j->given - j->shift : 0;
+
+    if (!j->moved || after <= most || after - j->moved > most)
+        return;
+    j->shift -= j->moved;
+    j->moved = j->gap_number = j->gap_lost = 0;
+    j->counts_lost = true;
 }
 
 /* After a gap the numbers move up, so that the client's count goes on without a jump. The gap is
  * told again to a client that asks from before it: the first answer may not have arrived. */
 static void attach_resumed(struct journal *j, uint64_t after, uint64_t *ret_from, uint64_t *ret_lost)
 {
-    uint64_t have = j->end - j->shift; /* highest number there is */
-    uint64_t want, lost = 0;
+    uint64_t have, want, lost = 0;
 
+    learn_how_it_counts(j, after);
+    have = j->end - j->shift; /* highest number there is */
     if (after > have)
         after = have; /* it cannot have received more */
     want = after + j->shift;
@@ -161,10 +175,13 @@ static void attach_resumed(struct journal *j, uint64_t after, uint64_t *ret_from
         lost = j->gap_lost;
     if (want < j->first) {
         lost += j->first - want;
-        j->shift += j->first - want;
+        if (!j->counts_lost) {
+            j->shift += j->first - want;
+            j->moved += j->first - want;
+            j->gap_number = after + 1;
+            j->gap_lost = lost;
+        }
         want = j->first;
-        j->gap_number = after + 1;
-        j->gap_lost = lost;
     }
     *ret_from = after + 1;
     *ret_lost = lost;
@@ -199,6 +216,8 @@ void journal_pass(struct journal *j)
         return;
     j->pending -= cost(at(j, j->next));
     j->next++;
+    if (j->given < j->next)
+        j->given = j->next;
     trim(j);
 }
 

@@ -4,7 +4,8 @@
  * dropped that it has not been given yet, and half of max is kept of what has left, as it may be lost between here and
  * there: journal_is_full() says "stop reading" when the other half waits.
  * Numbers that leave this module are the client's count: the next frame of a client that has received N frames is
- * number N + 1, whatever was dropped before (then lost tells how many). */
+ * number N + 1, whatever was dropped before (then lost tells how many). A client that counts what it was told is lost
+ * says more than it can have received, and from then on its gaps count. */
 #ifndef HOLDER_JOURNAL_H
 #define HOLDER_JOURNAL_H
 
@@ -29,6 +30,9 @@ struct journal {
     uint64_t next;              /* next to be given out */
     uint64_t end;               /* one past the newest; counts from 0 */
     uint64_t shift;             /* number = q + 1 - shift */
+    uint64_t given;             /* one past the newest that was ever given out */
+    uint64_t moved;             /* frames lost in this count, by which its numbers moved up */
+    bool counts_lost;           /* the client counts those: its numbers do not move */
     uint64_t gap_number;        /* last resume that found frames gone: number it wanted, how many */
     uint64_t gap_lost;
     size_t bytes, pending; /* held; of those, not given out yet */

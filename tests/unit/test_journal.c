@@ -162,6 +162,48 @@ static void a_gap_is_counted_once_and_moves_no_number(void **state)
     journal_release(&j);
 }
 
+static void a_client_may_count_what_is_lost(void **state)
+{
+    struct journal j;
+
+    (void)state;
+    journal_init(&j, 2 * (COST + 1));
+    attach(&j, JOURNAL_FRESH, 1, 0);
+    add(&j, "a");
+    expect(&j, 1, "a");
+    journal_detach(&j);
+    add(&j, "b");
+    add(&j, "c");
+    add(&j, "d");
+    add(&j, "e");
+    attach(&j, 1, 2, 2); /* b and c are gone */
+    expect(&j, 2, "d");
+    journal_detach(&j);
+    attach(&j, 4, 5, 0); /* a, the two, d */
+    expect(&j, 5, "e");
+    journal_detach(&j);
+    attach(&j, 5, 6, 0);
+    journal_detach(&j);
+    attach(&j, 4, 5, 0);
+    expect(&j, 5, "e");
+    journal_detach(&j);
+    add(&j, "f");
+    add(&j, "g");
+    add(&j, "h");
+    attach(&j, 5, 6, 1); /* f is gone */
+    expect(&j, 7, "g");
+    journal_detach(&j);
+    attach(&j, 5, 6, 1);
+    journal_detach(&j);
+    attach(&j, 7, 8, 0);
+    expect(&j, 8, "h");
+    journal_detach(&j);
+    add(&j, "i");
+    attach(&j, JOURNAL_FRESH, 1, 0); /* a new client, whose way is its own */
+    expect(&j, 1, "i");
+    journal_release(&j);
+}
+
 static void nothing_undelivered_goes_while_attached(void **state)
 {
     struct journal j;
@@ -413,6 +455,7 @@ int main(void)
         cmocka_unit_test(a_fresh_client_counts_from_one_where_delivery_stopped),
         cmocka_unit_test(the_oldest_go_when_nobody_is_attached),
         cmocka_unit_test(a_gap_is_counted_once_and_moves_no_number),
+        cmocka_unit_test(a_client_may_count_what_is_lost),
         cmocka_unit_test(nothing_undelivered_goes_while_attached),
         cmocka_unit_test(a_client_that_is_behind_finds_what_it_was_given_last),
         cmocka_unit_test(what_is_too_much_goes_with_the_next_frame_when_nobody_is_there),
