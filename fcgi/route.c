@@ -54,8 +54,8 @@ static bool matches(const char *pattern, const struct target *t, struct match *r
         if (last)
             break;
     }
-    if (!m.rest && (i + 1 != t->len || t->more))
-        return false;
+    if (m.rest ? !t->more && i + 1 == t->len && !*t->segments[i] : i + 1 != t->len || t->more)
+        return false; /* the rest is something, too: else it is the address without the slash */
     *ret = m;
     return true;
 }

@@ -208,9 +208,6 @@ def test_the_internal_surface_is_not_reached_from_outside(stack, path):
 def test_a_slash_too_many_leads_to_the_address_without(stack):
     for method, path in (("GET", "/besser_api/simulation/limits/"), ("POST", VALIDATE + "/"), ("GET", f"/besser_api/simulation/sessions/{uuid.uuid4()}/files/")):
         reply = stack.request(method, path + "?a=b", headers={"Host": "evil.example"})
-        if path.endswith("/files/"):  # a file may have any name, the empty one is none
-            assert reply.status in (307, 400, 404)
-            continue
         assert (reply.status, reply.headers["Location"]) == (307, path[:-1] + "?a=b"), "relative: no host that a client named"
 
 
