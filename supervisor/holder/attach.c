@@ -111,7 +111,8 @@ void attach_pump(struct holder *h)
 
     if (!c || c->last || c->broken)
         return;
-    conn_push(c); /* the answer to HOLD_ATTACH goes first */
+    conn_push(c);     /* the answer to HOLD_ATTACH goes first */
+    control_count(h); /* what a browser has is counted */
     if (!frame_writer_pending(&c->out) && send_frames(c) && h->phase == HOLD_ENDED)
         put_exit(c);
     agent_flow(h);

@@ -42,6 +42,16 @@ void control_phase(struct holder *h)
     send_or_close(h, HOLD_PHASE, &b);
 }
 
+void control_count(struct holder *h)
+{
+    if (!h->control || !h->tells || h->told_frames == journal_count(&h->journal))
+        return;
+    h->tells--;
+    control_phase(h);
+    if (h->control)
+        conn_push(h->control);
+}
+
 void control_gone(struct holder *h)
 {
     auto_buf struct buf b;

@@ -117,6 +117,7 @@ struct holder {
     struct lines lines;
     struct buf tail;      /* newest output while STARTING, for the error frame, or while nobody has a program */
     uint64_t told_frames; /* in the last HOLD_PHASE */
+    unsigned tells;       /* so often it may still be told in this second */
     struct agent agent;
     struct warm warm;
     struct agent_ws ws;
@@ -126,7 +127,7 @@ struct holder {
     ev_io listener, life;
     ev_timer lifetime, ready, detach, linger, tick, farewell;
     ev_timer accept_again; /* after descriptors ran out */
-    ev_prepare burial;
+    ev_prepare burial, turn;
 };
 
 /* conn.c */
@@ -147,6 +148,10 @@ extern const struct conn_role control_role, bundle_role, attach_role, files_role
 
 /* control.c: news for the supervisor; nothing when none is connected. */
 void control_phase(struct holder *h);
+/* The count of frames, when it is new: whoever asks for the state of a session that says little learns that of this
+ * very moment. A flood is counted now and then. */
+#define CONTROL_COUNTS 50u /* in a second */
+void control_count(struct holder *h);
 void control_gone(struct holder *h);
 void control_done(struct holder *h);
 void control_warm(struct holder *h, const char *why); /* why: it is lost, else "" */

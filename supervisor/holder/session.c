@@ -419,16 +419,22 @@ static void on_farewell(struct ev_loop *loop, ev_timer *w, int events)
     ev_break(loop, EVBREAK_ALL);
 }
 
-/* Frames are counted for the supervisor once a second at most; a browser whose frames wait is not read,
- * so its end is asked for. */
+static void on_turn(struct ev_loop *loop, ev_prepare *w, int events)
+{
+    (void)loop;
+    (void)events;
+    control_count(w->data);
+}
+
+/* A browser whose frames wait is not read, so its end is asked for. */
 static void on_tick(struct ev_loop *loop, ev_timer *w, int events)
 {
     struct holder *h = w->data;
 
     (void)loop;
     (void)events;
-    if (h->told_frames != journal_count(&h->journal))
-        control_phase(h);
+    h->tells = CONTROL_COUNTS;
+    control_count(h);
     if (h->attach && h->attach->paused && conn_peer_gone(h->attach))
         conn_close(h->attach);
 }
@@ -477,6 +483,10 @@ void session_init(struct holder *h)
     ev_io_init(&h->life, on_life, h->life_fd, EV_READ);
     h->lifetime.data = h->ready.data = h->detach.data = h->linger.data = h;
     h->farewell.data = h->tick.data = h->life.data = h;
+    ev_prepare_init(&h->turn, on_turn);
+    h->turn.data = h;
+    h->tells = CONTROL_COUNTS;
+    ev_prepare_start(h->loop, &h->turn);
     ev_timer_start(h->loop, &h->tick);
     ev_io_start(h->loop, &h->life);
     warm_init(h);
