@@ -29,6 +29,7 @@ static void decide(struct selftest *t, bool passed, const char *reason)
     if (passed && !t->passed)
         log_info("sandbox: self-test passed");
     t->passed = passed;
+    t->judged = true;
     if (passed) {
         t->pause = AGAIN_SECONDS;
         snprintf(t->verdict, sizeof(t->verdict), "ok");
@@ -152,7 +153,7 @@ void selftest_launcher_lost(struct selftest *t)
     control_close(t->control);
     t->control = NULL;
     t->step = SELFTEST_IDLE;
-    t->passed = false;
+    t->passed = t->judged = false;
     t->wanted = true;
     snprintf(t->verdict, sizeof(t->verdict), "unavailable: the launcher does not answer");
 }
@@ -190,4 +191,9 @@ void selftest_message(struct selftest *t, const struct launch_msg *m)
 bool selftest_allows(const struct selftest *t)
 {
     return t->passed;
+}
+
+bool selftest_decides_soon(const struct selftest *t)
+{
+    return !t->passed && !t->judged && t->step != SELFTEST_IDLE;
 }

@@ -21,6 +21,7 @@ struct selftest {
     struct sessions *sessions;
     bool off; /* by configuration: nothing to test */
     bool passed;
+    bool judged;                     /* this launcher's sandbox has been tried, whatever came of it */
     bool proven;                     /* the holder said yes; passed when its slot is clean again */
     bool wanted;                     /* to be run as soon as a slot is free */
     char verdict[SELFTEST_TEXT_MAX]; /* "ok", "off", "unavailable: <reason>" */
@@ -42,5 +43,6 @@ void selftest_launcher_lost(struct selftest *t);
 bool selftest_owns(const struct selftest *t, uint32_t slot);
 void selftest_message(struct selftest *t, const struct launch_msg *m); /* about its slot */
 bool selftest_allows(const struct selftest *t);                        /* may sessions start? */
+bool selftest_decides_soon(const struct selftest *t);                  /* or is that just being found out? */
 
 #endif

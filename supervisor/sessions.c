@@ -209,6 +209,7 @@ int sessions_check_cap(const struct sessions *ss, const char *actor, struct err 
     return tally_of(ss, actor).counting >= ss->config->max_sessions_per_actor ? over_cap(ss, err) : 0;
 }
 
+/* 1; 0: the sandbox is just being tried, after the start or a new launcher's; -1 and err: no session may start. */
 static int check_service(struct sessions *ss, const struct create_request *r, struct err *err)
 {
     if (ss->draining)
@@ -217,6 +218,8 @@ static int check_service(struct sessions *ss, const struct create_request *r, st
         return err_set(err, ERR_UNAVAILABLE, 0, "Sessions cannot be started now: %s", SESSIONS_FOREIGN);
     if (!launch_client_ready(&ss->launch))
         return err_set(err, ERR_UNAVAILABLE, 0, "Sessions cannot be started now: the launcher does not answer");
+    if (selftest_decides_soon(&ss->selftest))
+        return 0;
     if (!selftest_allows(&ss->selftest)) {
         ss->metrics.sandbox_refusals++;
         return err_set(err, ERR_UNAVAILABLE, 0, "Sessions cannot be started now: the sandbox is %s",
@@ -224,7 +227,7 @@ static int check_service(struct sessions *ss, const struct create_request *r, st
     }
     if (session_table_find(&ss->table, &r->id))
         return err_set(err, ERR_CONFLICT, 0, "A session with this id exists already");
-    return 0;
+    return 1;
 }
 
 /* The sessions of an owner that nobody talks to any more make room for a new one. */
@@ -364,7 +367,9 @@ int sessions_try(struct sessions *ss, struct create_request *r, struct err *err)
     int room;
 
     r->full = false;
-    room = check_service(ss, r, err) < 0 ? -1 : find_room(ss, r, err);
+    room = check_service(ss, r, err);
+    if (room > 0)
+        room = find_room(ss, r, err);
     if (room > 0)
         return launch(ss, r, err) < 0 ? -1 : 1;
     if (room == 0) {

@@ -55,13 +55,14 @@ struct sessions {
     char launcher_path[SESSIONS_PATH_MAX];
     uint32_t limits; /* enum launch_limit, what the launcher bounds sessions with; 0: it has not said yet */
     struct metrics metrics;
-    bool draining;       /* no new sessions (an operator's wish) */
-    bool adopting;       /* no inventory of the launcher was complete yet: unknown sessions are ours from before */
-    bool serving;        /* somebody's turn is being tried: what that causes must not try again */
-    struct queue queue;  /* create requests that wait for a place */
-    struct list pending; /* create requests that wait until their owner's former sessions are gone */
-    struct list dead;    /* sessions without memory of their own any more but ours, freed between two events */
-    struct ended ended;  /* what became of the others */
+    bool draining;      /* no new sessions (an operator's wish) */
+    bool adopting;      /* no inventory of the launcher was complete yet: unknown sessions are ours from before */
+    bool serving;       /* somebody's turn is being tried: what that causes must not try again */
+    struct queue queue; /* create requests that wait for a place */
+    struct list
+        pending;      /* create requests that wait until their owner's former sessions are gone, or for the self-test */
+    struct list dead; /* sessions without memory of their own any more but ours, freed between two events */
+    struct ended ended; /* what became of the others */
     struct ev_prepare reaper;
     /* About the browser of a session: its end has begun, the session's reason is final; then it is gone: close it,
      * forget the session. */
@@ -90,7 +91,8 @@ void sessions_serve_queue(struct sessions *ss);
 int sessions_full(struct sessions *ss, struct create_request *r, struct err *err);
 int sessions_join_queue(struct sessions *ss, struct create_request *r);
 
-/* 1 it starts, 0 it does when what ends now is gone, -1 and err; r->full tells whether it is for want of a place. */
+/* 1 it starts, 0 it does when what ends now is gone or the sandbox has been tried, -1 and err; r->full tells whether it
+ * is for want of a place. */
 int sessions_try(struct sessions *ss, struct create_request *r, struct err *err);
 
 /* 0, or -1: ERR_LIMIT when this owner may have no further session now. */

@@ -32,6 +32,7 @@ struct supervisor {
     struct ev_timer drain, settle;
     bool open; /* the doors are */
     bool stopping;
+    int64_t stopping_ms; /* monotonic */
 };
 
 /* Runs until SIGTERM or SIGINT: browsers are told to come back (1012), sessions live on without us. SIGHUP reloads the

@@ -18,6 +18,7 @@
 #define FREE_ENDS 5u
 #define FORGIVEN_AFTER_MS 2000
 #define LONGEST_PAUSE_S 30u
+#define OTHERS_PAUSE_MS 250          /* the longest after an end that others caused */
 #define MOST_COUNTED (FREE_ENDS + 6) /* where the pause is the longest */
 #define FIRST_FD 3                   /* LISTEN_FDS starts here */
 #define SPARE_FD 200
@@ -161,9 +162,18 @@ int child_start(struct child *c, const struct child_user *user, int64_t now_ms, 
     return 0;
 }
 
+/* Operators and upgrades end processes so; it is no fault of theirs that a pause could cure. But so does the kernel
+ * when memory is short: hence some pause. */
+static bool others_caused(int wait_status)
+{
+    if (WIFSIGNALED(wait_status))
+        return WTERMSIG(wait_status) == SIGKILL || WTERMSIG(wait_status) == SIGTERM;
+    return WEXITSTATUS(wait_status) == 0;
+}
+
 void child_ended(struct child *c, int wait_status, int64_t now_ms, char *text, size_t text_size)
 {
-    int64_t forgiven = (now_ms - c->started_ms) / FORGIVEN_AFTER_MS;
+    int64_t forgiven = (now_ms - c->started_ms) / FORGIVEN_AFTER_MS, pause;
 
     if (WIFSIGNALED(wait_status))
         (void)snprintf(text, text_size, "killed by signal %d (%s)", WTERMSIG(wait_status),
@@ -175,5 +185,8 @@ void child_ended(struct child *c, int wait_status, int64_t now_ms, char *text, s
         c->crashes++;
     c->renewed = false;
     c->pid = 0;
-    c->start_at_ms = now_ms + child_pause_ms(c->crashes);
+    pause = child_pause_ms(c->crashes);
+    if (pause > OTHERS_PAUSE_MS && others_caused(wait_status))
+        pause = OTHERS_PAUSE_MS;
+    c->start_at_ms = now_ms + pause;
 }

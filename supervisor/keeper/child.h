@@ -53,8 +53,8 @@ int64_t child_pause_ms(unsigned crashes);
 /* Forks and runs it in a process group of its own: 0 and c->pid, or -1. exec failures show as exit status 127. */
 int child_start(struct child *c, const struct child_user *user, int64_t now_ms, struct err *err);
 
-/* Takes note of an end: decides when it starts again. Writes "exited with status 3" or "killed by signal 11
- * (Segmentation fault)". */
+/* Takes note of an end: decides when it starts again; after an end that others caused (SIGKILL, SIGTERM, status 0)
+ * within a quarter of a second. Writes "exited with status 3" or "killed by signal 11 (Segmentation fault)". */
 void child_ended(struct child *c, int wait_status, int64_t now_ms, char *text, size_t text_size);
 
 #endif

@@ -140,16 +140,17 @@ static void note_end(struct keeper *k, struct child *c, int status)
     char how[96];
     pid_t pid = c->pid;
     bool renewed = c->renewed;
+    int64_t now = time_mono_ms();
 
-    child_ended(c, status, time_mono_ms(), how, sizeof(how));
+    child_ended(c, status, now, how, sizeof(how));
     if (k->stopping || renewed) {
         log_info("%s, process %d, %s", c->name, (int)pid, how);
         return;
     }
     /* What it started dies with it; a worker's parser jail for one. */
     (void)kill(-pid, SIGKILL);
-    log_error("%s, process %d, %s; it starts again in %lld s", c->name, (int)pid, how,
-              (long long)((c->start_at_ms - time_mono_ms() + 999) / 1000));
+    log_error("%s, process %d, %s; it starts again in %g s", c->name, (int)pid, how,
+              (double)(c->start_at_ms - now) / 1000.);
 }
 
 static void on_ended(struct ev_loop *loop, ev_signal *w, int events)

@@ -306,6 +306,16 @@ bool ws_server_empty(const struct ws_server *ws)
     return list_empty(&ws->browsers);
 }
 
+bool ws_server_told(const struct ws_server *ws)
+{
+    struct list *l;
+
+    for (l = ws->browsers.next; l != &ws->browsers; l = l->next)
+        if (!list_entry(l, struct browser, link)->close_sent)
+            return false;
+    return true;
+}
+
 void ws_server_free(struct ws_server *ws)
 {
     if (!ws)

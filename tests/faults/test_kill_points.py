@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -18,9 +19,10 @@ from tests.faults.flow import Flow, numbers
 from tests.faults.places import children_of, command, end_all, kill, nginx_workers, of_sessions, one, sessions, stopped, tree
 from tests.faults.scale import Progress, pick
 from tests.support import supervisor_rig as rpc
+from tests.support.converse import Closed, WebSocket
 from tests.support.draw import Diagram, code
 from tests.support.fastcgi import Request
-from tests.support.stack import Stack, processes_of_uids, runs, wait_until
+from tests.support.stack import TOKEN, Stack, processes_of_uids, runs, wait_until
 
 DETACH = 10  # a conversation is back by then, whoever was killed
 CLEANING = 10  # seconds
@@ -109,7 +111,7 @@ def test_a_conversation_goes_on_whoever_is_killed(stack, chance):
             agents = of_sessions(stack, "agent.py")
             flow.ask(150, pause=0.002)
             asked += 150
-            time.sleep(chance.random() * pick(0.4, 3))  # more often than every two seconds, and the keeper slows down
+            time.sleep(chance.random() * pick(0.4, 3))
             before = len(flow.browser.lost)
             one_kill(stack)
             flow.wait_for(asked)
@@ -120,19 +122,35 @@ def test_a_conversation_goes_on_whoever_is_killed(stack, chance):
         assert flow.wait_for_the_end().reason() == "stopped"
 
 
-def test_killed_now_and_then_a_supervisor_starts_at_once():
-    with Stack(AGENT_SIMULATOR_MAX_SESSIONS="2") as own, Flow(own) as flow:
-        for round_ in range(1, pick(4, 20) + 1):
+def test_however_often_it_is_killed_a_supervisor_is_back_in_a_moment():
+    """And whoever asks for a session meanwhile waits until the sandbox has been tried."""
+    with Stack(AGENT_SIMULATOR_MAX_SESSIONS="3") as own, Flow(own) as flow:
+        for round_ in range(1, pick(10, 40) + 1):
             flow.ask(50, pause=0.001)
             killed = one(own, "agentsim-supervisor")
-            kill(killed)
+            kill(killed, number=signal.SIGTERM if round_ % 5 == 0 else signal.SIGKILL)
             restarted(own, "agentsim-supervisor", [killed])
             flow.wait_for(50 * round_)
-            if round_ > 3:  # the first ones may come in any haste
-                time.sleep(2.5)
-        assert "starts again in 1 s" not in own.log_text()
+        other = own.create_program("")
+        assert own.internal("DELETE", f"/sessions/{other}").status == 200
+        assert not re.search(r"starts again in [1-9]", own.log_text())
         assert max(seconds for seconds, _ in flow.browser.lost) < 30
         own.end(flow.session)
+
+
+def test_a_client_that_just_goes_holds_up_no_new_supervisor(stack):
+    session = stack.create_program("import time\ntime.sleep(100)")
+    client = WebSocket(f"ws://127.0.0.1:{stack.internal_port}/sessions/{session}/ws", headers=[f"X-Agent-Simulator-Token: {TOKEN}"])
+    before = one(stack, "agentsim-supervisor")
+    kill(before, number=signal.SIGTERM)
+    with pytest.raises(Closed) as end:
+        while True:
+            client.receive(10)
+    assert end.value.code == 1012  # it does not answer that
+    restarted(stack, "agentsim-supervisor", [before])
+    assert "did not take the close" not in stack.log_text()
+    client.sock.close()
+    assert stack.internal("DELETE", f"/sessions/{session}").status == 200
 
 
 # ---- who takes its sessions along ----

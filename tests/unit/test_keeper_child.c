@@ -85,6 +85,27 @@ static void a_loop_of_ends_is_slowed_down(void **state)
     assert_int_equal(c.start_at_ms, began + 60000);
 }
 
+static void what_others_end_is_back_in_a_moment_however_often(void **state)
+{
+    static const int ends[] = { SIGKILL, SIGTERM, 0 };
+    struct child c = { .name = "x" };
+    char how[64];
+    int64_t now = 0;
+    int i;
+
+    (void)state;
+    for (i = 0; i < 100; i++) {
+        c.started_ms = now;
+        child_ended(&c, ends[i % 3], now + 10, how, sizeof(how));
+        assert_int_equal(c.start_at_ms - now - 10, i < 5 ? 0 : 250);
+        now = c.start_at_ms;
+    }
+    /* That hides no loop of its own. */
+    c.started_ms = now;
+    child_ended(&c, SIGSEGV, now + 10, how, sizeof(how));
+    assert_true(c.start_at_ms - now > 1000);
+}
+
 static void an_end_is_told_in_words(void **state)
 {
     struct child c = { .name = "x", .pid = 1 };
@@ -270,6 +291,7 @@ int main(void)
         cmocka_unit_test(ends_now_and_then_cost_no_pause),
         cmocka_unit_test(an_end_that_was_asked_for_is_no_crash),
         cmocka_unit_test(a_loop_of_ends_is_slowed_down),
+        cmocka_unit_test(what_others_end_is_back_in_a_moment_however_often),
         cmocka_unit_test(an_end_is_told_in_words),
         cmocka_unit_test(sockets_are_handed_over_by_name),
         cmocka_unit_test(a_fastcgi_socket_becomes_standard_input),

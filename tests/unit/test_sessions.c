@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,6 +46,7 @@ static int teardown(void **state)
 static void nothing_starts_before_launcher_and_sandbox_are_there(void **state)
 {
     struct fixture *f = *state;
+    struct launch_msg m;
     struct asker a;
 
     asker_ask(f, &a, ME);
@@ -55,8 +57,49 @@ static void nothing_starts_before_launcher_and_sandbox_are_there(void **state)
     fixture_tell_slot(f, 0, LAUNCH_SLOT_FREE, NULL);
     fixture_tell(f, LAUNCH_READY, 0, NULL, FIXTURE_SLOTS);
     asker_ask(f, &a, ME);
+    assert_int_equal(a.told, 0); /* it is just being tried */
+    m = fixture_asked(f, LAUNCH_START);
+    fixture_tell(f, LAUNCH_FAILED, m.slot, &m.id, EPERM);
+    assert_int_equal(a.told, 1);
     assert_int_equal(a.err.kind, ERR_UNAVAILABLE);
     assert_non_null(strstr(a.err.msg, "sandbox"));
+    asker_ask(f, &a, ME);
+    assert_int_equal(a.told, 1);
+    assert_int_equal(a.err.kind, ERR_UNAVAILABLE);
+}
+
+static void a_start_waits_while_the_sandbox_is_tried(void **state)
+{
+    struct fixture *f = *state;
+    struct launch_msg m;
+    struct asker a, b;
+    auto_buf struct buf yes;
+    int probe;
+
+    buf_init(&yes, 64);
+    wire_put_u8(&yes, 1);
+    wire_put_str(&yes, "");
+    sessions_start(&f->sv.sessions);
+    fixture_connect_launcher(f);
+    fixture_tell_slot(f, 0, LAUNCH_SLOT_FREE, NULL);
+    fixture_tell(f, LAUNCH_READY, 0, NULL, FIXTURE_SLOTS);
+    m = fixture_asked(f, LAUNCH_START);
+    asker_ask(f, &a, ME);
+    asker_ask(f, &b, "ip:192.0.2.2");
+    fixture_open_holder(f, m.slot);
+    fixture_tell(f, LAUNCH_STARTED, m.slot, &m.id, 1);
+    probe = fixture_accept_holder(f, m.slot);
+    fixture_send(probe, HOLD_PROBED, yes.data, yes.len);
+    fixture_asked(f, LAUNCH_STOP);
+    close(probe);
+    fixture_close_holder(f, m.slot);
+    fixture_tell(f, LAUNCH_CLEAN, m.slot, NULL, 0);
+    m = fixture_asked(f, LAUNCH_START);
+    assert_true(id_equal(&m.id, &a.request.id)); /* first come, first served, in the one place there is */
+    assert_int_equal(a.told, 0);
+    assert_int_equal(b.told, 1);
+    assert_int_equal(b.err.kind, ERR_LIMIT);
+    create_cancel(&a.request);
 }
 
 static void a_detached_session_makes_room_and_the_new_one_waits_for_it(void **state)
@@ -400,6 +443,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(nothing_starts_before_launcher_and_sandbox_are_there, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_start_waits_while_the_sandbox_is_tried, setup, teardown),
         cmocka_unit_test_setup_teardown(a_detached_session_makes_room_and_the_new_one_waits_for_it, setup_ready,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_start_that_nobody_waits_for_is_undone, setup_ready, teardown),
