@@ -59,6 +59,10 @@ cJSON *cli_read_request(const char *path, bool want_title, int *ret_status);
 struct buf;
 int cli_read_file(const char *path, struct buf *text, struct err *err);
 
+/* "line 2, column 19" of a byte of text; columns count characters. */
+#define CLI_PLACE_MAX 64
+void cli_place(const struct buf *text, size_t offset, char out[static CLI_PLACE_MAX]);
+
 /* Path of another of our programs: beside this one, else below the installed prefix. Caller frees; NULL out of memory.
  */
 char *cli_program_path(const char *name);

@@ -64,6 +64,29 @@ static int add_title(cJSON *request, const char *path)
     return title && cJSON_AddStringToObject(request, "title", title) ? 0 : -1;
 }
 
+void cli_place(const struct buf *text, size_t offset, char out[static CLI_PLACE_MAX])
+{
+    size_t line = 1, column = 1, i;
+
+    for (i = 0; i < offset && i < text->len; i++) {
+        column = text->data[i] == '\n' ? 1 : column + ((text->data[i] & 0xc0) != 0x80);
+        line += text->data[i] == '\n';
+    }
+    (void)snprintf(out, CLI_PLACE_MAX, "line %zu, column %zu", line, column);
+}
+
+/* Where and what; who gives a Python file is told the way. */
+static int no_json(const char *path, const struct buf *text, const struct json_error *fault)
+{
+    size_t len = strlen(path);
+    bool python = len > 3 && strcmp(path + len - 3, ".py") == 0;
+    char place[CLI_PLACE_MAX];
+
+    cli_place(text, fault->offset, place);
+    return cli_fail(fault->fault == JSON_NOMEM ? CLI_FAILED : CLI_NO, "%s: %s: %s%s", path, place, fault->message,
+                    python ? " (agentsim import makes a diagram of a Python file)" : "");
+}
+
 cJSON *cli_read_request(const char *path, bool want_title, int *ret_status)
 {
     struct json_error fault = { 0 };
@@ -78,8 +101,7 @@ cJSON *cli_read_request(const char *path, bool want_title, int *ret_status)
     }
     request = json_parse(text.data ? text.data : "", text.len, &fault);
     if (!request) {
-        *ret_status = cli_fail(fault.fault == JSON_NOMEM ? CLI_FAILED : CLI_NO, "%s: byte %zu: %s", path, fault.offset,
-                               fault.message);
+        *ret_status = no_json(path, &text, &fault);
         return NULL;
     }
     if (!cJSON_IsObject(request)) {

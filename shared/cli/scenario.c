@@ -118,8 +118,12 @@ int scenario_read(const char *path, struct scenario *ret, struct err *err)
     if (io_read_file(path, &text, err) < 0)
         return -1;
     s.root = json_parse(text.data ? text.data : "", text.len, &fault);
-    if (!s.root)
-        return err_set(err, ERR_BAD_REQUEST, 0, "%s: byte %zu: %s", path, fault.offset, fault.message);
+    if (!s.root) {
+        char place[CLI_PLACE_MAX];
+
+        cli_place(&text, fault.offset, place);
+        return err_set(err, ERR_BAD_REQUEST, 0, "%s: %s: %s", path, place, fault.message);
+    }
     s.steps = json_get(s.root, "steps");
     if (check(&s, path, err) < 0) {
         scenario_release(&s);

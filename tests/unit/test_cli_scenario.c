@@ -129,7 +129,7 @@ static void what_is_no_scenario_is_refused_with_its_place(void **state)
     static const struct {
         const char *text, *says;
     } rows[] = {
-        { "", "byte" },
+        { "", "line 1, column 1" },
         { "[]", "list of steps" },
         { "{\"steps\":{}}", "list of steps" },
         { "{\"steps\":[],\"timeout_s\":\"8\"}", "seconds" },
