@@ -9,19 +9,21 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.bench.diagrams import ECHO_PROGRAM
+from tests.bench.diagrams import ECHO_PROGRAM, small
 from tests.bench.machine import Cost, cpu_seconds, tree
 from tests.bench.reference import Reference
 from tests.bench.service import UNLIMITED
 from tests.bench.table import percentile, progress, ratio, show
-from tests.bench.wire import Socket, flood, round_trips
-from tests.support.stack import TOKEN, Stack, processes_of_uids
+from tests.bench.wire import Socket, flood, message, round_trips
+from tests.support.stack import TOKEN, Stack, processes_of_uids, wait_until
 
-SESSIONS = (1, 50, 200)
+SESSIONS = tuple(int(n) for n in os.environ.get("SESSIONS", "1,50,200").split(","))
+STARTS = 8  # at the same time
 SIZES = (128, 65536)
 SECONDS = 2
 CLONE_NEWNET = 0x40000000
 UID_BASE = 610_000
+FRAMEWORK_SESSIONS = 2
 
 
 # ---- to our agents --------------------------------------------------------------------------------------------------
@@ -68,7 +70,8 @@ class Here:
 
     def __init__(self, count):
         self.count = count
-        self.stack = Stack(AGENT_SIMULATOR_MAX_SESSIONS=str(count), AGENT_SIMULATOR_MAX_SESSIONS_PER_ACTOR=str(count),
+        places = str(count + FRAMEWORK_SESSIONS)
+        self.stack = Stack(AGENT_SIMULATOR_MAX_SESSIONS=places, AGENT_SIMULATOR_MAX_SESSIONS_PER_ACTOR=places, AGENT_SIMULATOR_WORKERS="4",
                            AGENT_SIMULATOR_SESSION_UID_BASE=str(UID_BASE), AGENT_SIMULATOR_READY_SECONDS="600",
                            AGENT_SIMULATOR_DETACH_SECONDS="600", AGENT_SIMULATOR_PING_SECONDS="600", **UNLIMITED)
         self.stack.uid_base = UID_BASE
@@ -85,7 +88,7 @@ class Here:
             session = self.stack.create_program(ECHO_PROGRAM)
             return session, Socket(f"/sessions/{session}/ws", self.stack.internal_port, [("X-Agent-Simulator-Token", TOKEN)])
 
-        with ThreadPoolExecutor(4) as pool:
+        with ThreadPoolExecutor(STARTS) as pool:
             self.sessions = list(pool.map(one, range(self.count)))
         relayed = [w for _, w in self.sessions]
         warm(relayed)
@@ -113,7 +116,7 @@ class There:
         self.services.__exit__(*exc)
 
     def open(self):
-        with ThreadPoolExecutor(4) as pool:
+        with ThreadPoolExecutor(STARTS) as pool:
             made = list(pool.map(lambda _: self.services.create_program(ECHO_PROGRAM), range(self.count)))
         relayed = []
         for session, _ in made:
@@ -149,14 +152,52 @@ def measure(sockets, count, size, roots=()):
     before = by_program(roots)
     with Cost() as cost:
         times = round_trips(chosen, size, SECONDS)
-    after = by_program(roots)
-    each = {name: max(0, after[name] - before.get(name, 0)) / len(times) * 1e6 for name in after}
+    each = since(before, roots, len(times))
     rate = len(times) / cost.seconds
     return {"n": len(times), "p50": percentile(times, 0.5) * 1000, "p99": percentile(times, 0.99) * 1000, "rate": rate,
             "mb": rate * size / 1e6, "cpu": sum(each.values()), "each": each}
 
 
+def measure_flood(w, size, roots):
+    before = by_program(roots)
+    frames, seconds = flood(w, size, SECONDS)
+    return {"rate": frames / seconds, "mb": frames / seconds * size / 1e6, "each": since(before, roots, frames)}
+
+
+def answer(w):
+    while b"agent_reply_str" not in w.recv()[:60]:
+        pass
+
+
+def measure_framework(stack, size=65536):
+    """Median milliseconds of a message to an agent of the framework and its answer, by the relay and straight. Two sessions:
+    what an agent prints goes to the browser, and holds the agent up when that does not read."""
+    sessions = [stack.create(small()) for _ in range(FRAMEWORK_SESSIONS)]
+    relayed = Socket(f"/besser_api/simulation/{sessions[0]}/ws", stack.port)
+    relayed.send(b'{"type":"auth","githubSession":""}')
+    answer(relayed)
+    wait_until(lambda: stack.state(sessions[1]).json()["state"] == "ready", 60, "the second agent listens")
+    pid = slots_of(UID_BASE, UID_BASE + stack.max_sessions)[sessions[1]]
+    direct = inside(pid, lambda: Socket("/", 8765, [("X-Session-ID", "bench")]))
+    answer(direct)
+    result = {}
+    for name, w in (("direct", direct), ("relay", relayed)):
+        times, until = [], time.monotonic() + SECONDS
+        while time.monotonic() < until:
+            began = time.perf_counter()
+            w.send(message(size))
+            answer(w)
+            times.append(time.perf_counter() - began)
+        result[name] = percentile(times, 0.5) * 1000
+    return result
+
+
 PROGRAMS = {"nginx": "nginx", "agentsim-superv": "supervisor", "agentsim-holder": "holder", "python": "agent"}
+
+
+def since(before, roots, count):
+    """Microseconds that each program computed for one of so many since by_program() said `before`."""
+    return {name: max(0, seconds - before.get(name, 0)) / count * 1e6 for name, seconds in by_program(roots).items()}
 
 
 def by_program(roots):
@@ -182,14 +223,17 @@ def run(side):
                 results["relay", count, size] = measure(relayed, count, size, side.roots)
                 results["direct", count, size] = measure(direct, count, size, side.roots)
         for size in SIZES:
-            results["flood", "relay", size] = flood(relayed[0], size, SECONDS)
-            results["flood", "direct", size] = flood(direct[0], size, SECONDS)
+            results["flood", "relay", size] = measure_flood(relayed[0], size, side.roots)
+            results["flood", "direct", size] = measure_flood(direct[0], size, side.roots)
+        if side.name == "agentsim":
+            results["framework"] = measure_framework(side.stack)
     return results
 
 
 def main():
     here = run(Here(max(SESSIONS)))
     there = run(There(min(50, max(SESSIONS))))
+    framework = here.pop("framework")
     rows = []
     for (kind, count, size), value in here.items():
         if kind != "relay":
@@ -197,11 +241,11 @@ def main():
         straight, theirs = here["direct", count, size], there.get(("relay", count, size))
         theirs_straight = there.get(("direct", count, size))
         rows.append([f"{count} x {size} B", straight["p50"], value["p50"], value["p50"] - straight["p50"], straight["p99"], value["p99"],
-                     straight["rate"], value["rate"], value["mb"], f"{value['rate'] / straight['rate']:.0%}", value["cpu"],
+                     straight["rate"], value["rate"], value["mb"], f"{value['rate'] / straight['rate']:.0%}", f"{straight['p50'] / value['p50']:.0%}", value["cpu"],
                      theirs and theirs["p50"], theirs and theirs["p50"] - theirs_straight["p50"], theirs and theirs["p99"], theirs and theirs["rate"], theirs and theirs["cpu"],
                      ratio(value["rate"], theirs["rate"]) if theirs else "-"])
     show("Round trips, one message under way on each socket; ms, messages a second each way",
-         ["sessions x size", "direct p50", "relay p50", "adds", "direct p99", "relay p99", "direct /s", "relay /s", "MB/s", "of direct", "cpu us",
+         ["sessions x size", "direct p50", "relay p50", "adds", "direct p99", "relay p99", "direct /s", "relay /s", "MB/s", "of direct", "by p50", "cpu us",
           "ref p50", "adds", "ref p99", "ref /s", "ref cpu us", "ratio"], rows,
          ["cpu us: computing of all processes of the service and the agents for a frame and its answer",
           "direct: a socket from the same client straight into the agent's own network; ref: backend relay and simulator relay"])
@@ -212,8 +256,13 @@ def main():
     rows = []
     for size in SIZES:
         ours, straight, theirs = here["flood", "relay", size], here["flood", "direct", size], there["flood", "relay", size]
-        rows.append([f"{size} B", straight, ours, ours * size / 1e6, f"{ours / straight:.0%}", theirs, theirs * size / 1e6, ratio(ours, theirs)])
-    show("One agent sends as fast as it can, frames a second", ["size", "direct", "relay", "MB/s", "of direct", "ref", "ref MB/s", "ratio"], rows)
+        rows.append([f"{size} B", straight["rate"], ours["rate"], ours["mb"], f"{ours['rate'] / straight['rate']:.0%}", theirs["rate"], theirs["mb"],
+                     ratio(ours["rate"], theirs["rate"]), straight["each"].get("agent"), *(ours["each"].get(name) for name in ("agent", "holder", "supervisor", "nginx"))])
+    show("One agent sends as fast as it can, frames a second; computing for each, us",
+         ["size", "direct", "relay", "MB/s", "of direct", "ref", "ref MB/s", "ratio", "direct: agent", "relay: agent", "holder", "supervisor", "nginx"], rows)
+    show("An agent of the framework, a message of 64 KiB and its answer; ms", ["direct p50", "relay p50", "of direct"],
+         [[framework["direct"], framework["relay"], f"{framework['direct'] / framework['relay']:.0%}"]],
+         ["it prints the message, too, and the relay carries that to the browser"])
 
 
 if __name__ == "__main__":
