@@ -20,7 +20,6 @@
 #define FAREWELL_S 60.0 /* for the launcher to stop us after HOLD_DONE */
 #define TICK_S 1.0
 #define CLOCK_SLACK_MS 1000                   /* what clocks drift apart is no jump */
-#define LONG_MESSAGE ((size_t)16 << 10)       /* worth a call of its own */
 #define FRAME_MOST (6 * LINES_PART_MAX + 256) /* a line, every byte escaped */
 #define TAIL_MAX ((size_t)32 << 10)
 
@@ -194,11 +193,10 @@ static void on_opened(void *arg)
     ready(arg);
 }
 
-/* Short ones go out together once all that is there has been read. */
+/* They go out together once all that is there has been read. */
 static void on_message(void *arg, struct buf *text)
 {
     struct holder *h = arg;
-    bool is_long = text->len >= LONG_MESSAGE;
 
     transcript_add(&h->transcript, HOLD_SAID_AGENT, time_mono_ms(), text->data, text->len);
     if (journal_take(&h->journal, text) < 0) {
@@ -206,8 +204,6 @@ static void on_message(void *arg, struct buf *text)
         session_end(h, HOLD_REASON_STOPPED);
         return;
     }
-    if (is_long)
-        attach_pump(h);
     agent_flow(h);
 }
 
