@@ -143,10 +143,10 @@ static void ready(struct holder *h)
 
 /* ---- frames --------------------------------------------------------------------------------------- */
 
-/* One frame for the browser. */
-static void add_frame(struct holder *h, const struct buf *frame)
+/* One frame for the browser, which may be taken out of its buffer. */
+static void add_frame(struct holder *h, struct buf *frame)
 {
-    if (!buf_failed(frame) && journal_add(&h->journal, frame->data, frame->len) == 0)
+    if (!buf_failed(frame) && journal_take(&h->journal, frame) == 0)
         return;
     log_error("no memory for a frame: the session ends");
     session_end(h, HOLD_REASON_STOPPED);
