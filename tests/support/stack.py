@@ -222,7 +222,7 @@ class Stack:
         if self.keeper and self.keeper.poll() is None:
             self.keeper.terminate()
             try:
-                self.keeper.wait(30)
+                self.keeper.wait(120)
             except subprocess.TimeoutExpired:
                 self.keeper.kill()
                 self.keeper.wait()
