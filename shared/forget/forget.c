@@ -20,11 +20,13 @@ extern void *__libc_realloc(void *p, size_t bytes);
 #define PAGE 4096u
 #define GIVE_UP (32u << 10) /* from here on a system call is cheaper than to touch what was perhaps never used */
 #define WORD 64u
+#define TRIM_EACH 2000u /* slots given back: a thousand conversations in nginx */
 
 /* Threads may share it, so bits are set and cleared atomically. File-scope state as the C library's heap is. */
 static struct {
     char *base;
     uint64_t taken[FORGET_SLOTS / WORD];
+    unsigned given;
 } slots;
 
 /* Pages that are given up read as zero. */
@@ -77,12 +79,15 @@ static void *slot_take(void)
     return NULL;
 }
 
+/* What a storm of conversations leaves lies between those that stay, so the heap does not shrink by itself. */
 static void slot_give(void *p)
 {
     size_t n = (size_t)((char *)p - slots.base) / FORGET_SLOT;
 
     wipe(p, FORGET_SLOT);
     __atomic_fetch_and(&slots.taken[n / WORD], ~((uint64_t)1 << (n % WORD)), __ATOMIC_RELEASE);
+    if (__atomic_add_fetch(&slots.given, 1, __ATOMIC_RELAXED) % TRIM_EACH == 0)
+        malloc_trim(0);
 }
 
 bool forget_answer(void *p)

@@ -4,7 +4,8 @@
  *
  * What is taken is not touched, so a large buffer costs what of it was used. place.c (nginx) also puts buffers of
  * FORGET_SLOT_MIN to FORGET_SLOT bytes apart from the heap, each at the begin of a page: thousands of them
- * that are not used cost nothing at all, and leave no holes. ADR 0023. */
+ * that are not used cost nothing at all, and leave no holes. Now and then, as they are given back, whole pages that are
+ * free in the heap go back to the system. ADR 0023. */
 #ifndef SHARED_FORGET_FORGET_H
 #define SHARED_FORGET_FORGET_H
 

@@ -207,6 +207,34 @@ static void without_a_free_slot_the_heap_serves(void **state)
     forget_free(all);
 }
 
+/* The C library's own heap, in builds with a sanitizer too. */
+extern void *__libc_malloc(size_t bytes);
+extern void __libc_free(void *p);
+
+static void after_many_slots_the_heap_gives_back_its_free_pages(void **state)
+{
+    enum { PIECES = 100, SIZE = 30000 };
+    char *first, *pieces[PIECES], *fence;
+    size_t i;
+
+    (void)state;
+    forget_open_slots();
+    for (i = 0; i < PIECES; i++)
+        pieces[i] = __libc_malloc(SIZE);
+    fence = __libc_malloc(SIZE); /* else they were the heap's end, which falls back by itself */
+    first = pieces[PIECES / 2];
+    for (i = 0; i < PIECES; i++) {
+        fill(pieces[i], SIZE);
+        __libc_free(pieces[i]);
+    }
+    first += -(uintptr_t)first & (PAGE - 1);
+    assert_int_equal(resident(first, 6), 6);
+    for (i = 0; i < 2000; i++)
+        forget_free(forget_malloc(FORGET_SLOT));
+    assert_int_equal(resident(first, 6), 0);
+    __libc_free(fence);
+}
+
 #define ANSWER "HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\n\r\n"
 
 static void an_answer_to_a_handshake_is_given_up_when_nothing_came_behind_it(void **state)
@@ -261,6 +289,7 @@ int main(void)
         cmocka_unit_test(buffers_of_other_sizes_are_the_heaps),
         cmocka_unit_test(a_slot_is_resized_like_any_other_piece),
         cmocka_unit_test(without_a_free_slot_the_heap_serves),
+        cmocka_unit_test(after_many_slots_the_heap_gives_back_its_free_pages),
         cmocka_unit_test(an_answer_to_a_handshake_is_given_up_when_nothing_came_behind_it),
     };
 
