@@ -27,6 +27,7 @@ static struct {
     char *base;
     uint64_t taken[FORGET_SLOTS / WORD];
     unsigned given;
+    void *latest; /* of forget_place() */
 } slots;
 
 /* Pages that are given up read as zero. */
@@ -128,6 +129,17 @@ void forget_free(void *p)
         __libc_free(p);
     }
     errno = saved;
+}
+
+/* nginx reads the answer to a handshake into the first buffer of a conversation and copies what it needs of it. When it
+ * takes the second buffer the answer has been passed on, and nobody looks at it again. */
+void *forget_place(size_t bytes)
+{
+    void *p = forget_malloc(bytes);
+
+    if (forget_is_slot(p))
+        forget_answer(__atomic_exchange_n(&slots.latest, p, __ATOMIC_RELAXED));
+    return p;
 }
 
 /* A piece never grows in place: glibc would not tell whether it moved, and left the old one as it was. */

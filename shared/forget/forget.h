@@ -5,7 +5,7 @@
  * What is taken is not touched, so a large buffer costs what of it was used. place.c (nginx) also puts buffers of
  * FORGET_SLOT_MIN to FORGET_SLOT bytes apart from the heap, each at the begin of a page: thousands of them
  * that are not used cost nothing at all, and leave no holes. Now and then, as they are given back, whole pages that are
- * free in the heap go back to the system. ADR 0023. */
+ * free in the heap go back to the system. ADR 0023, 0028. */
 #ifndef SHARED_FORGET_FORGET_H
 #define SHARED_FORGET_FORGET_H
 
@@ -36,5 +36,8 @@ bool forget_is_slot(const void *p);
 /* Gives up the first page of a slot when nothing is there but a server's answer to the handshake of a WebSocket: true.
  * What came behind the answer, or anything else, stays. NULL and what is no slot is fine. */
 bool forget_answer(void *p);
+
+/* For nginx, forget_malloc() that looks at the slot it gave before, whenever it gives one: with forget_answer(). */
+void *forget_place(size_t bytes);
 
 #endif

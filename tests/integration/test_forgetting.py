@@ -3,7 +3,9 @@ import contextlib
 import http.client
 import json
 import pathlib
+import re
 import socket
+import uuid
 
 import pytest
 
@@ -129,3 +131,27 @@ def test_what_a_socket_brought_is_forgotten_with_it(stack):
                 pass
     wait_until(lambda: not held(nginx_of(stack)), 10, "nginx has forgotten the conversation")
     wait_until(lambda: not any(OPENAI in secrets for secrets in held(all_of(stack)).values()), 10, "the sign-in is forgotten")
+
+
+def kib_of_buffers(pid):
+    """What of the addresses of FORGET_SLOTS buffers is there."""
+    parts = re.findall(r"^Size: +(\d+) kB$.*?^Rss: +(\d+) kB$", pathlib.Path(f"/proc/{pid}/smaps").read_text(), re.M | re.S)
+    (there,) = (int(rss) for size, rss in parts if int(size) >= 2 << 20)
+    return there
+
+
+def test_an_idle_socket_holds_no_page_of_its_buffers(stack):
+    """Not even the one with the supervisor's answer, of which nothing is missing."""
+    workers = [pid for master in stack.children("nginx") for pid in children_of(master)]
+    with contextlib.ExitStack() as sockets:
+        for _ in range(50):
+            s = sockets.enter_context(socket.create_connection(("127.0.0.1", stack.port), 10))
+            s.sendall(handshake(f"{SIMULATION}/3f2b8a90-0000-4000-8000-000000000001/ws", stack.port))
+            answer = http.client.HTTPResponse(s)
+            answer.begin()
+            assert answer.status == 101 and answer.headers["Sec-WebSocket-Accept"].endswith("=")
+            assert str(uuid.UUID(answer.headers["X-Request-ID"])) == answer.headers["X-Request-ID"]
+            assert answer.headers["X-Content-Type-Options"] == "nosniff" and "default-src 'none'" in answer.headers["Content-Security-Policy"]
+        assert sum(map(kib_of_buffers, workers)) < 50 * 4 / 2
+        s.sendall(unmasked(b"{}".ljust(200)))
+        assert b"error" in s.recv(4096), "what comes then finds its way"

@@ -277,6 +277,28 @@ static void an_answer_to_a_handshake_is_given_up_when_nothing_came_behind_it(voi
     forget_free(p);
 }
 
+static void who_takes_the_next_buffer_is_through_with_the_answer_in_the_last(void **state)
+{
+    char *first, *second, *small;
+
+    (void)state;
+    forget_open_slots();
+    first = forget_place(FORGET_SLOT);
+    memcpy(first, ANSWER, strlen(ANSWER));
+    small = forget_place(100);
+    assert_false(forget_is_slot(small));
+    assert_int_equal(resident(first, 1), 1);
+    second = forget_place(FORGET_SLOT);
+    assert_int_equal(resident(first, 1), 0);
+    memcpy(second, ANSWER "\x81", strlen(ANSWER "\x81"));
+    forget_free(first);
+    first = forget_place(FORGET_SLOT);
+    assert_memory_equal(second, ANSWER "\x81", strlen(ANSWER "\x81"));
+    forget_free(first);
+    forget_free(second);
+    forget_free(small);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +312,7 @@ int main(void)
         cmocka_unit_test(a_slot_is_resized_like_any_other_piece),
         cmocka_unit_test(without_a_free_slot_the_heap_serves),
         cmocka_unit_test(after_many_slots_the_heap_gives_back_its_free_pages),
+        cmocka_unit_test(who_takes_the_next_buffer_is_through_with_the_answer_in_the_last),
         cmocka_unit_test(an_answer_to_a_handshake_is_given_up_when_nothing_came_behind_it),
     };
 
