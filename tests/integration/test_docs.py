@@ -90,3 +90,10 @@ def test_every_member_that_is_read_is_on_the_page():
     assert len(read) > 60
     missing = {name for name in read if not re.search(rf"\b{name}\b", FORMAT)}
     assert missing == set()
+
+
+def test_every_rule_that_a_finding_may_name_is_on_the_page():
+    source = "".join(file.read_text() for file in sorted((ROOT / "shared" / "diagram").glob("*.c")))
+    named = {int(n) for n in re.findall(r"(?:FINDING_(?:ERROR|WARNING),|(?:ERROR|WARNING)\(\w+,) ([1-9]\d*),", source)}
+    rows = re.findall(r"^\| (\d+(?:, \d+)*) \|", FORMAT, re.M)
+    assert len(named) > 20 and named <= {int(n) for row in rows for n in row.split(", ")}
