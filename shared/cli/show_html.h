@@ -1,5 +1,5 @@
-/* shared/cli/show_html.h -- HTML of an agent as text for a terminal. Pure. libxml2 reads it and is used here and nowhere
- * else; nothing is loaded, no entity of a document is expanded. */
+/* shared/cli/show_html.h -- HTML of an agent as text for a terminal. Pure. libxml2 reads it and is used here and
+ * nowhere else; nothing is loaded, no entity of a document is expanded. */
 #ifndef CLI_SHOW_HTML_H
 #define CLI_SHOW_HTML_H
 
