@@ -132,7 +132,9 @@ def test_five_capabilities_are_enough_and_a_missing_one_costs_the_disk():
     with Slots(UID, wrapper=FIVE, AGENT_SIMULATOR_MEMORY_MB="300", AGENT_SIMULATOR_DISK_MB="4") as slots:
         assert slots.limits & ~(V1 | V2 | SWAP) == MEMORY | PIDS | CPU | KILL
         assert "AGENT_SIMULATOR_DISK_MB is not enforced" in slots.log.read_text()
-        _, control = start_agent(slots, text="kept = []\nwhile True: kept.append(bytearray(1 << 20))\n")
+        holder = slots.start(0)
+        control = holder.control()
+        holder.run({"agent.py": "kept = []\nwhile True: kept.append(bytearray(1 << 20))\n"})
         assert control.gone() == ("start-failed", signal.SIGKILL)
         slots.stop(0)
 
