@@ -26,7 +26,8 @@ def tree(pid):
 
 
 def one(stack, program):
-    return stack.children(program)[0]
+    """The first of them, which the keeper may have to start again before."""
+    return wait_until(lambda: stack.children(program), 20, f"{program} runs")[0]
 
 
 def nginx_workers(stack):

@@ -88,7 +88,7 @@ class World:
 
     def asked(self, words):
         """Requests to the model that contain the words, as JSON text."""
-        entries = [json.loads(line) for line in self.log.read_text().splitlines()]
+        entries = [json.loads(line) for line in self.log.read_text().split("\n")[:-1]]  # another talk's may just be written
         return [e for e in entries if words in json.dumps(e, ensure_ascii=False)]
 
 

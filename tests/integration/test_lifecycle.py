@@ -151,8 +151,7 @@ def test_killing_every_worker_costs_nobody_a_session(stack, diagram):
     session = stack.create(diagram("talk_ticket_machine"))
     with stack.talk(session) as talk:
         assert talk.reply() == "Tickets here. Where to?"
-        workers = stack.children("agentsim-fcgi")
-        assert len(workers) == 2
+        workers = wait_until(lambda: len(found := stack.children("agentsim-fcgi")) == 2 and found, 10, "both run")
         kill(*workers)
         talk.say("Delft")
         assert talk.reply() == "Single or return?"
