@@ -83,6 +83,7 @@ help: ## list the goals
 
 .PHONY: up down
 up: ## install, build and start everything on 127.0.0.1:8080
+	@docker/install/room.sh
 	@docker/install/packages.sh build run
 	@docker/install/runtime.sh
 	@$(MAKE) --no-print-directory -j$(JOBS) build
@@ -147,6 +148,7 @@ install: build ## put programs, console, nginx configuration below PREFIX (/opt/
 
 .PHONY: test test-unit test-integration test-security test-faults test-dropin test-image test-browser test-fixtures test-compiler test-buml test-seeds soak
 test: ## install, build and run every test
+	@docker/install/room.sh
 	@docker/install/packages.sh build run test
 	@docker/install/runtime.sh
 	@docker/install/testenv.sh

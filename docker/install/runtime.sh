@@ -108,9 +108,6 @@ log=$(log_path runtime)
 exec 9> "$prefix/runtimes/.lock"
 flock --nonblock 9 || { say "another installation is at work, wait for it"; flock 9; }
 if [ ! -e "$runtime/complete" ]; then
-    # Measured, with a tenth more; pip unpacks in the second place first.
-    needs_room "$prefix/runtimes" 850 "the agents' interpreter"
-    needs_room "${TMPDIR:-/tmp}" 250 "the installation of the agents' interpreter"
     build "$runtime"
     touch "$runtime/complete"
 fi

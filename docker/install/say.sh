@@ -20,13 +20,6 @@ needs_to_write() {
     fail "cannot write to $1: ${problem##*: }"
 }
 
-# needs_room DIR MIB WHAT: fails when the disk of DIR has less free than WHAT takes there.
-needs_room() {
-    local free
-    free=$(df --output=avail -B 1M "$1" 2> /dev/null | sed -n '2s/[^0-9]//gp')
-    [ "${free:-$2}" -ge "$2" ] || fail "$3 needs $2 MiB in $1, where $free MiB are free: make room and try again"
-}
-
 # log_path NAME: prints where the long output of this script goes, and starts it empty.
 log_path() {
     local dir=/var/log/agentsim

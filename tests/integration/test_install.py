@@ -96,7 +96,7 @@ def test_a_runtime_that_could_not_be_finished_is_not_put_in_force(copy, tmp_path
 @pytest.mark.parametrize("options, script, said", [
     ("ro", "install.sh", "cannot write to /mnt/prefix/bin: Read-only file system"),
     ("ro", "runtime.sh", "cannot write to /mnt/prefix/runtimes: Read-only file system"),
-    ("size=100m", "runtime.sh", "the agents' interpreter needs 850 MiB in /mnt/prefix/runtimes, where 100 MiB are free: make room and try again"),
+    ("size=100m", "room.sh", "the agents' interpreter takes 850 MiB in /mnt/prefix, where 100 MiB are free: make room and try again"),
 ])
 def test_a_disk_that_takes_nothing_is_named(options, script, said):
     words = {"install.sh": [BUILD, "/mnt/prefix"]}.get(script, [])
