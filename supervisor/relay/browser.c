@@ -14,7 +14,8 @@
 
 #define HTTP_SECONDS 10.
 #define AUTH_SECONDS 10.
-#define CLOSE_SECONDS 5.
+#define CLOSE_SECONDS 5.          /* for a browser to take its close */
+#define ANSWER_SECONDS 1.         /* and to answer it; many do not */
 #define PINGS 3                   /* without an answer: it is dead */
 #define STUCK_SECONDS 600.        /* without taking anything of what waits for it */
 #define STRANGER_TURNS 1000       /* in which something comes of who has not joined; one frame needs a few */
@@ -466,6 +467,7 @@ static int write_close(struct browser *b)
         memcpy(reason, b->close_reason, len);
     lws_close_reason(b->wsi, (enum lws_close_status)b->close_code, reason, len);
     b->close_sent = true;
+    browser_set_timer(b, ANSWER_SECONDS);
     return -1;
 }
 
