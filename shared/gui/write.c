@@ -57,32 +57,69 @@ static const char *id_of(const struct gui_object *screen)
     return screen->page_id ? screen->page_id : screen->component_id;
 }
 
-/* Screens of one id are the frames of one page. */
-static void add_pages(struct gui_json_writer *w, const struct gui_object *module, struct value *pages)
+/* The first screen of a project is its main page, but a text may have it anywhere: screens stand there by name. */
+static const struct gui_object *main_screen(const struct gui_object *model)
 {
     size_t i, k;
 
+    for (i = 0; i < model->parts_len; i++)
+        for (k = 0; k < model->parts[i]->parts_len; k++) {
+            const struct gui_slot *slot = gui_slot(model->parts[i]->parts[k], "is_main_page");
+
+            if (slot && slot->flag)
+                return model->parts[i]->parts[k];
+        }
+    return NULL;
+}
+
+/* Screens of one id are the frames of one page: the index behind those that begin at i. *ret_main: is it one of them?
+ */
+static size_t page_end(const struct gui_object *module, size_t i, const struct gui_object *main, bool *ret_main)
+{
+    const char *id = id_of(module->parts[i]);
+    size_t k = i;
+
+    *ret_main = false;
+    do
+        *ret_main |= module->parts[k++] == main;
+    while (k < module->parts_len && id && id_of(module->parts[k]) && strcmp(id, id_of(module->parts[k])) == 0);
+    return k;
+}
+
+/* The pages of a module: only the one of the main screen, or all others. */
+static void add_pages(struct gui_json_writer *w, const struct gui_object *module, const struct gui_object *main,
+                      bool main_page, struct value *pages)
+{
+    size_t i, k, n;
+    bool has_main;
+
     for (i = 0; i < module->parts_len; i = k) {
-        const char *id = id_of(module->parts[i]);
         struct value frames = gui_json_array();
 
-        for (k = i; k < module->parts_len &&
-                    (k == i || (id && id_of(module->parts[k]) && strcmp(id, id_of(module->parts[k])) == 0));
-             k++)
-            gui_json_add(w, &frames, frame_of(w, module->parts[k]));
-        gui_json_add(w, pages, page_of(w, module->parts[i], id, frames));
+        k = page_end(module, i, main, &has_main);
+        if (has_main != main_page)
+            continue;
+        if (has_main)
+            gui_json_add(w, &frames, frame_of(w, main));
+        for (n = i; n < k; n++)
+            if (module->parts[n] != main)
+                gui_json_add(w, &frames, frame_of(w, module->parts[n]));
+        gui_json_add(w, pages, page_of(w, has_main ? main : module->parts[i], id_of(module->parts[i]), frames));
     }
 }
 
 static struct value write_design(struct gui_json_writer *w)
 {
     struct value design = gui_json_object(), pages = gui_json_array(), styles = gui_json_array();
+    const struct gui_object *main = main_screen(w->model);
     const char *sheet = gui_text(w->model, "stylesheet");
     size_t i;
 
     put_title(w, &design);
     for (i = 0; i < w->model->parts_len; i++)
-        add_pages(w, w->model->parts[i], &pages);
+        add_pages(w, w->model->parts[i], main, true, &pages);
+    for (i = 0; i < w->model->parts_len; i++)
+        add_pages(w, w->model->parts[i], main, false, &pages);
     if (sheet)
         gui_json_rules(w, sheet, &styles);
     gui_json_put(w, &design, "pages", pages);

@@ -147,6 +147,28 @@ static void odd_designs_survive(void **state)
     assert_int_equal(lost, 0);
 }
 
+/* A text has its screens by name, and only a flag says which of them is shown first. */
+static void the_main_page_comes_first(void **state)
+{
+    struct gui_object *model = test_gui("{'pages':[{'id':'z','name':'Z','frames':[{}]},{'id':'a','name':'A','frames':"
+                                        "[{}]}]}");
+    struct gui_object **screens = model->parts[0]->parts, *main = screens[0];
+    struct value written = { .kind = VALUE_NULL };
+    const struct value *pages;
+    struct err err = { 0 };
+
+    (void)state;
+    screens[0] = screens[1];
+    screens[1] = main;
+    assert_int_equal(gui_write(model, &written, &err), 0);
+    pages = value_get(&written, "pages");
+    assert_int_equal(pages->len, 2);
+    assert_string_equal(value_get(&pages->items[0], "id")->string, "z");
+    assert_string_equal(value_get(&pages->items[1], "id")->string, "a");
+    value_release(&written);
+    gui_object_free(model);
+}
+
 static void a_gui_that_nobody_designed_stays_so(void **state)
 {
     struct value none = { .kind = VALUE_NULL }, written = { .kind = VALUE_BOOL };
@@ -182,9 +204,8 @@ static void short_memory_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(designs_of_all_fixtures_survive),
-        cmocka_unit_test(odd_designs_survive),
-        cmocka_unit_test(a_gui_that_nobody_designed_stays_so),
+        cmocka_unit_test(designs_of_all_fixtures_survive), cmocka_unit_test(odd_designs_survive),
+        cmocka_unit_test(the_main_page_comes_first),       cmocka_unit_test(a_gui_that_nobody_designed_stays_so),
         cmocka_unit_test(short_memory_is_an_error),
     };
 
