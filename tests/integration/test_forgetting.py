@@ -121,7 +121,7 @@ def unmasked(text):
 def test_what_a_socket_brought_is_forgotten_with_it(stack):
     """By nginx all of it, by the supervisor the sign-in: the frames behind it are words of a conversation."""
     auth = json.dumps({"type": "auth", "githubSession": OPENAI}).ljust(200).encode()
-    with socket.create_connection(("127.0.0.1", stack.port), 10) as s:
+    with socket.create_connection(("127.0.0.1", stack.port), 60) as s:
         s.sendall(handshake(f"{SIMULATION}/3f2b8a90-0000-4000-8000-000000000001/ws", stack.port, [("Cookie", YAML)]))
         assert b" 101 " in s.recv(4096)
         assert held(nginx_of(stack)), "the test looks where it is"
@@ -145,7 +145,7 @@ def test_an_idle_socket_holds_no_page_of_its_buffers(stack):
     workers = [pid for master in stack.children("nginx") for pid in children_of(master)]
     with contextlib.ExitStack() as sockets:
         for _ in range(50):
-            s = sockets.enter_context(socket.create_connection(("127.0.0.1", stack.port), 10))
+            s = sockets.enter_context(socket.create_connection(("127.0.0.1", stack.port), 60))
             s.sendall(handshake(f"{SIMULATION}/3f2b8a90-0000-4000-8000-000000000001/ws", stack.port))
             answer = http.client.HTTPResponse(s)
             answer.begin()
