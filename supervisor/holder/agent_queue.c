@@ -61,13 +61,16 @@ void agent_queue_release(struct agent_queue *q)
 
 int agent_queue_add(struct agent_queue *q, const void *data, size_t len)
 {
+    bool bad = client_frame_is_bad(data, len);
     struct agent_frame *f;
     uint32_t key;
 
+    if (bad && q->minds && q->bad >= AGENT_QUEUE_BAD_MOST)
+        return 1;
     if (getrandom(&key, sizeof(key), 0) != (ssize_t)sizeof(key) ||
         !(f = mem_resize(NULL, 1, sizeof(*f) + WS_HEAD_MAX + len)))
         return -1;
-    *f = (struct agent_frame){ .len = len, .bad = client_frame_is_bad(data, len) };
+    *f = (struct agent_frame){ .len = len, .bad = bad };
     f->head_len = ws_head_put(f->bytes, WS_TEXT, len, key);
     ws_mask(f->bytes + WS_HEAD_MAX, data, len, key);
     if (q->last)
@@ -76,6 +79,7 @@ int agent_queue_add(struct agent_queue *q, const void *data, size_t len)
         q->first = f;
     q->last = f;
     q->bytes += cost(f);
+    q->bad += bad;
     return 0;
 }
 
@@ -87,14 +91,23 @@ size_t agent_queue_rest(const struct agent_queue *q, struct iovec *part)
     return 1;
 }
 
+bool agent_queue_flows(const struct agent_queue *q)
+{
+    return !(q->keeping && q->minds);
+}
+
 size_t agent_queue_whole(const struct agent_queue *q, struct iovec *parts, size_t most, size_t bytes)
 {
     struct agent_frame *f = q->sent ? q->first->next : q->first;
-    size_t n, total = 0;
+    size_t n = 0, total = 0;
 
-    for (n = 0; f && n < most && total < bytes; n++, f = f->next) {
-        parts[n] = on_the_wire(f, 0);
+    if (!agent_queue_flows(q) || (q->sent && q->minds && q->first->bad))
+        return 0;
+    for (; f && n < most && total < bytes; f = f->next) {
+        parts[n++] = on_the_wire(f, 0);
         total += wire_size(f);
+        if (f->bad && q->minds)
+            break;
     }
     return n;
 }
@@ -107,6 +120,7 @@ static struct agent_frame *take_first(struct agent_queue *q)
     if (!q->first)
         q->last = NULL;
     q->bytes -= cost(f);
+    q->bad -= f->bad;
     q->sent = 0;
     f->next = NULL;
     return f;
@@ -148,8 +162,10 @@ static void take_kept_back(struct agent_queue *q)
 {
     const struct agent_frame *f;
 
-    for (f = q->kept; f; f = f->next)
+    for (f = q->kept; f; f = f->next) {
         q->bytes += cost(f);
+        q->bad += f->bad;
+    }
     if (q->kept) {
         q->kept_last->next = q->first;
         q->first = q->kept;
@@ -157,6 +173,27 @@ static void take_kept_back(struct agent_queue *q)
         q->kept = NULL;
     }
     agent_queue_forget(q);
+}
+
+/* One that has just shown that it minds may have been sent any number. */
+static void drop_bad(struct agent_queue *q)
+{
+    struct agent_frame **p = &q->first, *f;
+    size_t n = 0;
+
+    q->last = NULL;
+    while ((f = *p)) {
+        if (f->bad && ++n > AGENT_QUEUE_BAD_MOST) {
+            *p = f->next;
+            q->bytes -= cost(f);
+            q->bad--;
+            q->dropped = true;
+            mem_free(f);
+        } else {
+            q->last = f;
+            p = &f->next;
+        }
+    }
 }
 
 /* Such a frame may be longer than this agent takes: it would never hear of another one. */
@@ -167,6 +204,10 @@ bool agent_queue_again(struct agent_queue *q)
     if (given_up)
         mem_free(take_first(q));
     q->sent = 0;
+    q->minds = q->minds || q->keeping;
     take_kept_back(q);
+    q->dropped = false;
+    if (q->minds)
+        drop_bad(q);
     return given_up;
 }

@@ -19,7 +19,8 @@
 #define PROBE_S 0.25     /* between refused connections */
 #define PROBE_SOON_S .05 /* the same for an agent that has just started: somebody waits for its first word */
 #define SOON_MS 3000
-#define REOPEN_S 0.1 /* after the agent closed; doubles while that repeats */
+#define REOPEN_SOON_S .01 /* after the agent closed over a frame that it could not read */
+#define REOPEN_S 0.1      /* after it closed for reasons of its own; doubles while that repeats */
 #define REOPEN_MOST_S 2.0
 #define STABLE_MS 5000 /* a connection that lived so long starts the count anew */
 #define HANDSHAKE_S 10.0
@@ -28,6 +29,10 @@
 #define HINT_MS 20 /* between attempts, however often the agent says that it listens */
 #define FINISH_S 0.5
 #define FINISH_MOST ((size_t)32 << 20) /* what may still come from a dead agent: more than sockets hold */
+
+static const char too_many_bad[] =
+    "The agent cannot read these messages (what it takes is a JSON object with an action and a "
+    "message); some were not passed on.";
 
 /* ---- ends ----------------------------------------------------------------------------------------- */
 
@@ -86,7 +91,7 @@ static void go_off(struct agent_ws *w)
 
 void agent_ws_reopen(struct agent_ws *w)
 {
-    bool was_full = agent_ws_is_full(w);
+    bool was_full = agent_ws_is_full(w), soon = w->queue.keeping;
 
     if (w->finishing) {
         go_off(w);
@@ -95,11 +100,17 @@ void agent_ws_reopen(struct agent_ws *w)
     if (w->opened_at && time_mono_ms() - w->opened_at > STABLE_MS)
         w->pause = REOPEN_S;
     w->opened_at = 0;
-    wait_again(w, w->pause);
-    w->pause = w->pause * 2 > REOPEN_MOST_S ? REOPEN_MOST_S : w->pause * 2;
+    if (soon) {
+        wait_again(w, REOPEN_SOON_S);
+    } else {
+        wait_again(w, w->pause);
+        w->pause = w->pause * 2 > REOPEN_MOST_S ? REOPEN_MOST_S : w->pause * 2;
+    }
     ev_timer_stop(w->loop, &w->keep);
     if (agent_queue_again(&w->queue))
         w->events.refused(w->events.arg, "The agent closed again and again in the middle of a frame; it was dropped.");
+    if (w->queue.dropped)
+        w->events.refused(w->events.arg, too_many_bad);
     if (was_full && !agent_ws_is_full(w))
         w->events.drained(w->events.arg);
 }
@@ -111,6 +122,8 @@ static void on_kept_long_enough(struct ev_loop *loop, ev_timer *t, int events)
     (void)loop;
     (void)events;
     agent_queue_forget(&w->queue);
+    if (w->state == WS_OPEN)
+        agent_ws_watch(w);
 }
 
 /* ---- handshake ------------------------------------------------------------------------------------ */
@@ -383,10 +396,20 @@ void agent_ws_finish(struct agent_ws *w)
 
 int agent_ws_send(struct agent_ws *w, const void *data, size_t len)
 {
+    int r;
+
     if (w->finishing)
         return 0;
-    if (len > AGENT_WS_MESSAGE_MAX || agent_queue_add(&w->queue, data, len) < 0)
+    if (len > AGENT_WS_MESSAGE_MAX)
         return -1;
+    r = agent_queue_add(&w->queue, data, len);
+    if (r < 0)
+        return -1;
+    if (r > 0 && !w->refusing)
+        w->events.refused(w->events.arg, too_many_bad);
+    w->refusing = r > 0;
+    if (r > 0)
+        return 0;
     if (w->state == WS_OPEN)
         agent_ws_watch(w);
     return 0;

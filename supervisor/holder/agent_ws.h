@@ -76,6 +76,7 @@ struct agent_ws {
     size_t words_sent;
     struct agent_queue queue;
     ev_timer keep; /* until the queue's copies are of no use any more */
+    bool refusing; /* the last frame for the agent was not taken, and the browser was told */
 
     bool deaf;      /* the agent has closed: it hears nothing any more, what it said before is still read */
     bool finishing; /* it has ended: so much more is read, paused or not */
@@ -92,7 +93,8 @@ void agent_ws_hint(struct agent_ws *w); /* the agent says that it listens: anyth
 /* The agent has ended: reads what it sent to the end, paused or not, within FINISH_S; then is off and says so once. */
 void agent_ws_finish(struct agent_ws *w);
 
-/* Keeps a copy of one text frame for the agent: 0, or -1 when memory is short. */
+/* Keeps a copy of one text frame for the agent: 0, also when it is one of too many that the agent cannot read
+ * (refused() tells of the first); or -1 when memory is short. */
 int agent_ws_send(struct agent_ws *w, const void *data, size_t len);
 void agent_ws_push(struct agent_ws *w); /* sends now what goes out at once, rather than when the loop asks */
 bool agent_ws_is_full(const struct agent_ws *w);

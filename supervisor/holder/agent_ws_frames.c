@@ -356,7 +356,8 @@ static int send_some(struct agent_ws *w)
 
 static bool wants_write(const struct agent_ws *w)
 {
-    return !w->deaf && (w->queue.sent || words_left(w) || (w->state == WS_OPEN && w->queue.first));
+    return !w->deaf &&
+           (w->queue.sent || words_left(w) || (w->state == WS_OPEN && w->queue.first && agent_queue_flows(&w->queue)));
 }
 
 void agent_ws_watch(struct agent_ws *w)

@@ -6,6 +6,8 @@
 #include "shared/base/str.h"
 #include "shared/json/json.h"
 
+#define LOOK 64 /* bytes in which a frame of any length begins with something */
+
 static bool is_known(const char *action)
 {
     static const char *const known[] = { "user_message",   "user_voice", "user_file",          "user_set_variable",
@@ -42,6 +44,15 @@ static bool has(const char *text, size_t len, const char *word)
     return false;
 }
 
+static bool is_no_object(const char *text, size_t len)
+{
+    size_t i = 0;
+
+    while (i < len && i < LOOK && (text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r'))
+        i++;
+    return i < len && i < LOOK && text[i] != '{';
+}
+
 /* The parser refuses more than Python's does: what it cannot read may still be fine, unless it is no JSON at all. */
 bool client_frame_is_bad(const char *text, size_t len)
 {
@@ -49,6 +60,8 @@ bool client_frame_is_bad(const char *text, size_t len)
     cJSON *frame;
     bool bad;
 
+    if (is_no_object(text, len))
+        return true;
     if (len > CLIENT_FRAME_JUDGED)
         return false;
     frame = json_parse(text, len, &fault);

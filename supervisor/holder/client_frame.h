@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #define CLIENT_FRAME_JUDGED \
-    ((size_t)16 << 10) /* longer ones are not looked at: it would cost as much as to send them */
+    ((size_t)16 << 10) /* of longer ones only the beginning: more would cost as much as to send them */
 
 /* True when it surely does; false also when that cannot be told. */
 bool client_frame_is_bad(const char *text, size_t len);

@@ -43,6 +43,21 @@ def test_a_circle_of_auto_transitions_keeps_nobody_else_from_talking(stack, acti
     stack.end(calm)
 
 
+def test_hundreds_of_senseless_messages_keep_the_agent_from_hearing_no_longer_than_a_few(stack):
+    session = stack.create(echo().request())
+    with stack.talk(session) as talk:
+        assert talk.reply() == "hi"
+        for how_many, message in ((1, "no JSON"), (300, "no JSON"), (300, "{}"), (100, "[" * 20000)):
+            for number in range(how_many):
+                talk.ws.send(message)
+                if number % 50 == 7:  # a reply to it may be lost, as all that an agent says while it has no connection
+                    talk.say(f"among {message[:9]} {number}")
+            talk.say(f"behind {message[:9]}")
+            talk.until(lambda f, m=message: f.get("message") == f"behind {m[:9]}", timeout=30)
+        assert any(f.get("type") == "error" and "some were not passed on" in f["message"] for f in talk.frames)
+    assert stack.end(session).status == 200
+
+
 NAMES = ("été", "名前", "a.b", "class", "[x]]>[y]", "42", "😀", "{name}", "'quote\"", "<b>x</b>", "e\u0301\u202e")
 
 

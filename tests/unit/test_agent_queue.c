@@ -156,6 +156,7 @@ static void a_frame_that_no_connection_takes_is_given_up(void **state)
 static void what_went_out_behind_a_bad_frame_goes_again(void **state)
 {
     struct agent_queue q = { 0 };
+    struct iovec part;
 
     (void)state;
     add(&q, GOOD);
@@ -171,10 +172,45 @@ static void what_went_out_behind_a_bad_frame_goes_again(void **state)
     assert_false(agent_queue_again(&q)); /* closed because of the first bad one */
     send_next(&q, GOOD "  ");
     send_next(&q, BAD " again");
-    send_next(&q, "{}");
-    assert_false(agent_queue_again(&q)); /* and of the second */
+    assert_int_equal(agent_queue_whole(&q, &part, 1, 1), 0); /* one that minds is not sent more behind that */
+    assert_false(agent_queue_again(&q));                     /* closed because of the second */
     send_next(&q, "{}");
     assert_false(agent_queue_again(&q)); /* it is bad itself: nothing was behind it */
+    expect_empty(&q);
+    agent_queue_release(&q);
+}
+
+/* Each costs the agent a connection; those that could be read have to wait for that. */
+static void of_bad_frames_only_some_wait(void **state)
+{
+    struct agent_queue q = { 0 };
+    struct iovec parts[MANY];
+    int i;
+
+    (void)state;
+    for (i = 0; i < 3 * AGENT_QUEUE_BAD_MOST; i++)
+        add(&q, BAD);
+    add(&q, GOOD);
+    send_next(&q, BAD);
+    send_next(&q, BAD); /* kept */
+    assert_false(agent_queue_again(&q));
+    assert_true(q.dropped);
+    assert_int_equal(q.bad, AGENT_QUEUE_BAD_MOST);
+    assert_int_equal(agent_queue_add(&q, BAD, sizeof(BAD) - 1), 1);
+    for (i = 0; i < AGENT_QUEUE_BAD_MOST; i++) {
+        assert_int_equal(agent_queue_whole(&q, parts, MANY, 1 << 20), 1);
+        assert_true(agent_queue_flows(&q));
+        send_next(&q, BAD);
+        assert_false(agent_queue_flows(&q));
+        assert_false(agent_queue_again(&q));
+        assert_false(q.dropped);
+    }
+    add(&q, BAD);
+    add(&q, GOOD);
+    send_next(&q, GOOD);
+    send_next(&q, BAD);
+    agent_queue_forget(&q); /* it takes its time */
+    send_next(&q, GOOD);
     expect_empty(&q);
     agent_queue_release(&q);
 }
@@ -261,6 +297,7 @@ int main(void)
         cmocka_unit_test(a_frame_that_went_out_in_part_goes_again_as_a_whole),
         cmocka_unit_test(a_frame_that_no_connection_takes_is_given_up),
         cmocka_unit_test(what_went_out_behind_a_bad_frame_goes_again),
+        cmocka_unit_test(of_bad_frames_only_some_wait),
         cmocka_unit_test(an_agent_that_does_not_mind_hears_nothing_twice),
         cmocka_unit_test(copies_have_a_bound),
         cmocka_unit_test(small_frames_cost_more_than_their_bytes),

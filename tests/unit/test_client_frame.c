@@ -22,7 +22,6 @@ static void what_the_runtime_takes_is_not_called_bad(void **state)
         "{\"action\":\"user_message\",\"message\":NaN}", /* Python reads it */
         "{\"action\":\"user_message\",\"message\":-Infinity}",
         "{\"action\":\"user_message\",\"message\":[\"NN I In Na\",NaN]}",
-        "NaN", /* nothing but that: cannot be told */
         "{\"action\":\"user_message\",\"message\":\"\\u0000\"}",
     };
     static char longest[CLIENT_FRAME_JUDGED + 1];
@@ -32,7 +31,13 @@ static void what_the_runtime_takes_is_not_called_bad(void **state)
     for (i = 0; i < ARRAY_LEN(good); i++)
         if (client_frame_is_bad(good[i], strlen(good[i])))
             fail_msg("%s", good[i]);
+    longest[2] = '{';
+    longest[0] = longest[1] = ' ';
     assert_false(client_frame_is_bad(longest, sizeof(longest)));
+    memset(longest, ' ', sizeof(longest));
+    assert_false(client_frame_is_bad(longest, sizeof(longest)));
+    longest[7] = '[';
+    assert_true(client_frame_is_bad(longest, sizeof(longest)));
 }
 
 static void what_ends_its_connection_is(void **state)
@@ -41,6 +46,8 @@ static void what_ends_its_connection_is(void **state)
         "",
         "no JSON",
         "Na",
+        "NaN",
+        " \n[]",
         "NNNNNN IIIII Infinit",
         "[]",
         "\"x\"",
