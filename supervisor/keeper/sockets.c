@@ -9,15 +9,19 @@
 #include "shared/base/io.h"
 #include "shared/base/mem.h"
 
+/* nginx does not wait for a place: who finds none gets a 502. Browsers come all at once when nginx was restarted; the
+ * system may allow less (net.core.somaxconn, 4096 by itself). */
 #define BACKLOG 511
+#define BACKLOG_OF_A_STORM 8192
 
 static const struct {
     const char *name, *file;
     bool for_web; /* nginx's group connects, else the service's */
+    int backlog;
 } sockets[SOCKET__MAX] = {
-    [SOCKET_SUPERVISOR] = { "supervisor", "supervisor.sock", false },
-    [SOCKET_WEBSOCKET] = { "websocket", "ws.sock", true },
-    [SOCKET_FCGI] = { "fcgi", "fcgi.sock", true },
+    [SOCKET_SUPERVISOR] = { "supervisor", "supervisor.sock", false, BACKLOG },
+    [SOCKET_WEBSOCKET] = { "websocket", "ws.sock", true, BACKLOG_OF_A_STORM },
+    [SOCKET_FCGI] = { "fcgi", "fcgi.sock", true, BACKLOG },
 };
 
 const char *keeper_socket_name(enum keeper_socket s)
@@ -78,7 +82,7 @@ int keeper_make_sockets(const struct config *c, const struct child_user *user, g
         gid_t gid = sockets[i].for_web ? web_group : user->gid;
 
         socket_path(c, (enum keeper_socket)i, path, sizeof(path));
-        made.fds[i] = io_unix_listen(path, 0660, gid, BACKLOG, err);
+        made.fds[i] = io_unix_listen(path, 0660, gid, sockets[i].backlog, err);
         if (made.fds[i] < 0) {
             keeper_close_sockets(c, &made);
             return -1;

@@ -199,6 +199,22 @@ def test_idle_sockets_are_cheap_for_nginx_too(stack, flow):
     wait_until(lambda: SANITIZED or kib() - before < 4096, 20, "memory is given back")
 
 
+def test_a_storm_of_browsers_is_let_in_whole(stack, flow):
+    """All at once, as after a restart of nginx: who comes waits for the supervisor, and none is sent away."""
+    many = []
+    with contextlib.ExitStack() as sockets:
+        for i in range(pick(2000, 8000)):
+            s = sockets.enter_context(socket.socket())
+            s.settimeout(60)
+            s.bind((f"127.0.2.{i % 16 + 1}", 0))
+            s.connect(("127.0.0.1", stack.port))
+            many.append(s)
+        for s in many:
+            s.sendall(NOBODYS)
+        answers = {s.recv(12) for s in many}
+    assert answers == {b"HTTP/1.1 101"}
+
+
 def test_a_browser_that_vanished_is_found():
     """Its machine answers for it, it does not: three pings, and the session waits for its return."""
     with Stack(AGENT_SIMULATOR_PING_SECONDS="1") as stack:
