@@ -18,6 +18,12 @@ static void send_or_close(struct holder *h, uint16_t type, const struct buf *b)
         conn_close(c); /* it does not read: its successor hears everything again */
 }
 
+static void push(struct holder *h)
+{
+    if (h->control)
+        conn_push(h->control);
+}
+
 static void send_identity(struct holder *h)
 {
     auto_buf struct buf b;
@@ -48,8 +54,7 @@ void control_count(struct holder *h)
         return;
     h->tells--;
     control_phase(h);
-    if (h->control)
-        conn_push(h->control);
+    push(h);
 }
 
 void control_gone(struct holder *h)
@@ -60,6 +65,7 @@ void control_gone(struct holder *h)
     wire_put_u8(&b, (uint8_t)h->reason);
     wire_put_u32(&b, h->code);
     send_or_close(h, HOLD_GONE, &b);
+    push(h); /* the browser is told next, and may ask for the state at once */
 }
 
 void control_done(struct holder *h)

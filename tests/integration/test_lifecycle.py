@@ -121,6 +121,7 @@ def test_a_session_is_described_in_every_state(stack, diagram):
                 if b"agent.py" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
                     os.kill(pid, signal.SIGTERM)
         exit_code_of(talk.ws)
+        assert stack.state(session).json()["exit"], "whoever was told may ask at once"
     over = wait_until(lambda: (s := stack.state(session).json())["state"] == "gone" and s, 30, "the session is over")
     assert over["attached"] is False and over["exit"]["reason"] in ("signaled", "exited") and over["framesSent"] >= there["framesSent"]
     assert stack.internal("DELETE", f"/sessions/{session}").status == 200  # not the backend's
