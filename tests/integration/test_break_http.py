@@ -10,9 +10,10 @@ import uuid
 
 import pytest
 
-from tests.support.stack import wait_until
+from tests.support.stack import Conversation, wait_until
 
-SETTINGS = {"AGENT_SIMULATOR_WORKERS": "2"}
+SETTINGS = {"AGENT_SIMULATOR_WORKERS": "2", "TRUSTED_PROXIES": "127.0.0.1"}
+AWAY = {"X-Forwarded-For": "198.51.100.7"}  # another machine's address; this one's have no shares
 VALIDATE = "/besser_api/simulation/validate"
 SESSIONS = "/besser_api/simulation/sessions"
 
@@ -67,7 +68,7 @@ def open_download(stack, path):
     reader = socket.socket()
     reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     reader.connect(("127.0.0.1", stack.port))
-    reader.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    reader.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: {AWAY['X-Forwarded-For']}\r\n\r\n".encode())
     reader.settimeout(60)
     return reader
 
@@ -77,9 +78,9 @@ def test_slow_readers_of_archives_hold_no_worker_and_are_few(stack):
             "actionType": "CustomCodeAction"}
     request = diagram_with({"b": body})
     request["model"]["elements"]["s"]["actions"] = ["b"]
-    session = stack.create(request)
+    session = stack.post(SESSIONS, request, headers=AWAY).json()["sessionId"]
     with contextlib.ExitStack() as readers:
-        talk = readers.enter_context(stack.talk(session))  # and stays, for a session that nobody looks at ends
+        talk = readers.enter_context(Conversation(stack.socket(session, additional_headers=AWAY), {}))  # and stays, for a session that nobody looks at ends
         assert talk.reply() == "written"
 
         def slow():
@@ -90,7 +91,7 @@ def test_slow_readers_of_archives_hold_no_worker_and_are_few(stack):
         refused = slow()
         assert refused.recv(12) == b"HTTP/1.1 503"
         wait_until(lambda: health_within(stack, 5), 60, "the workers are free again while nobody reads")
-    assert stack.end(session).status == 200
+    assert stack.request("DELETE", f"{SESSIONS}/{session}", headers=AWAY).status == 200
     stack.assert_clean()
 
 
@@ -102,7 +103,8 @@ def health_within(stack, seconds):
 
 def test_one_address_cannot_shut_out_others_with_sockets(stack):
     handshake = (f"GET /besser_api/simulation/{uuid.uuid4()}/ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n"
-                 "Connection: Upgrade\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n")
+                 "Connection: Upgrade\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
+                 f"X-Forwarded-For: {AWAY['X-Forwarded-For']}\r\n\r\n")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 4096)), hard))
     answers = collections.Counter()
