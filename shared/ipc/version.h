@@ -12,8 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define IPC_VERSION 1u /* 0: builds that did not tell; whether they know pings, or a slot's new name, cannot be told \
-                        */
+#define IPC_VERSION 1u /* 0: builds that did not tell; they may know pings and a slot's new name, or not */
 #define IPC_OLDEST 0u  /* what this build still works with */
 
 #define IPC_SINCE_NAME 1u /* LAUNCH_NAME */

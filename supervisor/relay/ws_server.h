@@ -34,7 +34,7 @@ struct ws_server *ws_server_new(struct supervisor *sv, int fd, unsigned max, str
 void ws_server_drain(struct ws_server *ws);
 bool ws_server_empty(const struct ws_server *ws);
 bool ws_server_told(const struct ws_server *ws); /* the kernel has the close of each that is left */
-void ws_server_free(struct ws_server *ws); /* NULL is fine */
+void ws_server_free(struct ws_server *ws);       /* NULL is fine */
 
 /* A browser's memory is gone (browser_free()). */
 void ws_server_forget(struct ws_server *ws);

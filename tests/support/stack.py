@@ -184,7 +184,7 @@ class Stack:
                 "CONF_DIR": str(conf),
                 "PUBLIC_LISTEN": f"127.0.0.1:{self.port}",
                 "INTERNAL_LISTEN": f"127.0.0.1:{self.internal_port}",
-                "TRUSTED_PROXIES": self.env.get("TRUSTED_PROXIES", ""),
+                **{name: value for name, value in self.env.items() if name == "TRUSTED_PROXIES"},
             },
         )
 
