@@ -226,7 +226,7 @@ def starts(service):
 
 def test_a_reload_after_the_end_has_the_diagram_and_no_session(talking, service):
     page, session = talking
-    assert page.evaluate("sessionStorage.length") == 2
+    wait_until(lambda: page.evaluate("sessionStorage.length") == 2, 10, "both are kept")
     session.ended = True
     page.reload()
     page.wait_for_function("Object.keys(sessionStorage) == 'agentsim.diagram'")  # the service has been asked
