@@ -229,7 +229,7 @@ def test_a_reload_after_the_end_has_the_diagram_and_no_session(talking, service)
     wait_until(lambda: page.evaluate("sessionStorage.length") == 2, 10, "both are kept")
     session.ended = True
     page.reload()
-    page.wait_for_function("Object.keys(sessionStorage) == 'agentsim.diagram'")  # the service has been asked
+    wait_until(lambda: page.evaluate("Object.keys(sessionStorage)") == ["agentsim.diagram"], 10, "the service has been asked")
     expect(status(page)).to_have_text("No session")
     expect(page.get_by_test_id("diagram-title")).to_have_text("Doorman")
     expect(page.get_by_test_id("example").first).to_have_attribute("aria-pressed", "true")
