@@ -28,6 +28,7 @@ struct python_parser {
     struct frame_reader in;
     struct python_cache cache; /* facts only: trees are asked once */
     int64_t left_ms, until_ms; /* what the request may still use of the jail, and when it has to be through */
+    size_t left_bytes;         /* so much it may still ask about */
 };
 
 enum outcome { OUTCOME_ANSWER, OUTCOME_DIED, OUTCOME_LATE, OUTCOME_FAILED };
@@ -40,6 +41,7 @@ int python_parser_new(const char *program, struct python_parser **ret, struct er
         return err_nomem(err);
     p->sock = -1;
     p->left_ms = p->until_ms = INT64_MAX;
+    p->left_bytes = SIZE_MAX;
     p->program = mem_strdup(program);
     if (!p->program) {
         mem_free(p);
@@ -53,6 +55,7 @@ int python_parser_new(const char *program, struct python_parser **ret, struct er
 void python_parser_begin(struct python_parser *p, int64_t compute_ms, int64_t patience_ms)
 {
     p->left_ms = compute_ms;
+    p->left_bytes = PYTHON_REQUEST_MAX;
     p->until_ms = time_mono_ms() + patience_ms;
 }
 
@@ -356,6 +359,10 @@ static int ask_within(struct python_parser *p, enum python_ask what, const char 
         return err_set(err, ERR_BAD_REQUEST, 0, "Python code of more than %u bytes", PYTHON_SOURCE_MAX);
     if (p->left_ms <= 0 || time_mono_ms() >= p->until_ms)
         return too_late(p, err);
+    if (len > p->left_bytes)
+        return err_set(err, ERR_BAD_REQUEST, 0, "there is too much Python code: more than %u MiB",
+                       PYTHON_REQUEST_MAX >> 20);
+    p->left_bytes -= p->left_bytes == SIZE_MAX ? 0 : len;
     for (attempt = 0; attempt < ATTEMPTS; attempt++) {
         enum outcome o;
 

@@ -20,6 +20,9 @@
 #define PYTHON_PATIENCE_MS 10000     /* of waiting, when other processes keep the jail from computing */
 #define PYTHON_REQUEST_MS 10000      /* of computing for all questions of one request */
 #define PYTHON_REQUEST_PATIENCE_MS 30000
+#define PYTHON_REQUEST_MAX \
+    (32u << 20) /* bytes of all questions of one request: what programs of 4 MiB cannot need \
+                 */
 
 struct python_parser; /* opaque; owns the child process */
 
@@ -27,8 +30,9 @@ struct python_parser; /* opaque; owns the child process */
 int python_parser_new(const char *program, struct python_parser **ret, struct err *err);
 void python_parser_free(struct python_parser *p); /* ends the child; NULL is fine */
 
-/* A request begins: its questions share compute_ms of the jail's time and patience_ms of ours. Too slow code is
- * ERR_BAD_REQUEST, a jail that does not get to compute ERR_UNAVAILABLE. Before the first call there is no such limit.
+/* A request begins: its questions share compute_ms of the jail's time, patience_ms of ours and PYTHON_REQUEST_MAX
+ * bytes. Too slow or too much code is ERR_BAD_REQUEST, a jail that does not get to compute ERR_UNAVAILABLE. Before the
+ * first call there is no such limit.
  */
 void python_parser_begin(struct python_parser *p, int64_t compute_ms, int64_t patience_ms);
 

@@ -523,6 +523,29 @@ static void the_questions_of_a_request_share_their_time(void **state)
     assert_int_equal(ask_something_slow(*state, 300, &err), 0);
 }
 
+/* However fast it is read: a slow machine would not come to an end of it. */
+static void the_questions_of_a_request_have_a_size_together(void **state)
+{
+    auto_buf struct buf source;
+    struct python_facts f;
+    struct err err = { 0 };
+    unsigned asked;
+
+    buf_init(&source, PYTHON_SOURCE_MAX);
+    buf_add_repeat(&source, '#', PYTHON_SOURCE_MAX);
+    python_parser_begin(*state, INT64_MAX, PYTHON_REQUEST_PATIENCE_MS);
+    for (asked = 0; asked < PYTHON_REQUEST_MAX / PYTHON_SOURCE_MAX; asked++) {
+        source.data[1] = (char)('a' + asked); /* not one that is known */
+        assert_int_equal(python_check(*state, source.data, source.len, &f, &err), 0);
+        python_facts_release(&f);
+    }
+    assert_int_equal(python_check(*state, "x = 1", 5, &f, &err), -1);
+    assert_int_equal(err.kind, ERR_BAD_REQUEST);
+    assert_non_null(strstr(err.msg, "more than 32 MiB"));
+    python_parser_begin(*state, PYTHON_REQUEST_MS, PYTHON_REQUEST_PATIENCE_MS);
+    assert_works(*state);
+}
+
 static void a_checker_that_does_not_get_to_work_is_the_services_fault(void **state)
 {
     struct python_facts f;
@@ -611,6 +634,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(bombs_are_refused_in_time, start, end),
         cmocka_unit_test_setup_teardown(a_question_over_two_seconds_is_refused, start, end),
         cmocka_unit_test_setup_teardown(the_questions_of_a_request_share_their_time, start, end),
+        cmocka_unit_test_setup_teardown(the_questions_of_a_request_have_a_size_together, start, end),
         cmocka_unit_test_setup_teardown(a_checker_that_does_not_get_to_work_is_the_services_fault, start, end),
         cmocka_unit_test_setup_teardown(too_long_a_source_is_refused_unread, start, end),
         cmocka_unit_test(a_missing_program_is_said),
