@@ -125,18 +125,26 @@ static void hear(void *arg, const char *sentence)
     snprintf(h->n++ ? h->last : h->first, sizeof(h->first), "%s", sentence);
 }
 
+/* What the file that holds text comes to. *c is to be released. */
+static int parse_heard(const char *text, struct config *c, struct heard *heard)
+{
+    const struct config_faults faults = { hear, heard };
+    struct err err = { 0 };
+
+    *heard = (struct heard){ 0 };
+    assert_int_equal(config_load_env(c, &err), 0);
+    return config_parse_yaml(c, text, strlen(text), "f.yaml", &faults, &err);
+}
+
 static void who_wants_the_rest_hears_what_is_bad(void **state)
 {
     static const char text[] = "max_sessions: many\nrunt: 1\nworkers: [3]\n"
                                "rate_limit: {max: {requests: 9, keys: -1}}\nruntime_dir: /run/there\n";
-    struct heard heard = { 0 };
-    const struct config_faults faults = { hear, &heard };
+    struct heard heard;
     struct config c;
-    struct err err = { 0 };
 
     (void)state;
-    assert_int_equal(config_load_env(&c, &err), 0);
-    assert_int_equal(config_parse_yaml(&c, text, strlen(text), "f.yaml", &faults, &err), 0);
+    assert_int_equal(parse_heard(text, &c, &heard), 0);
     assert_int_equal(heard.n, 4);
     assert_string_equal(heard.first,
                         "f.yaml, line 1: AGENT_SIMULATOR_MAX_SESSIONS is \"many\"; allowed: a whole number from 1 to "
@@ -152,14 +160,11 @@ static void endless_faults_come_to_an_end(void **state)
 {
     static const char text[] = "a: &a {b: 1, c: 1, d: 1}\ne: &e {f: *a, g: *a, h: *a}\ni: &i {j: *e, k: *e, l: *e}\n"
                                "m: &m {n: *i, o: *i, p: *i}\nq: {r: *m, s: *m, t: *m}\n";
-    struct heard heard = { 0 };
-    const struct config_faults faults = { hear, &heard };
+    struct heard heard;
     struct config c;
-    struct err err = { 0 };
 
     (void)state;
-    assert_int_equal(config_load_env(&c, &err), 0);
-    assert_int_equal(config_parse_yaml(&c, text, strlen(text), "f.yaml", &faults, &err), -1);
+    assert_int_equal(parse_heard(text, &c, &heard), -1);
     assert_int_equal(heard.n, 20);
     config_release(&c);
 }
