@@ -617,3 +617,12 @@ def leave_no_session(rig):
         except Failed as failed:
             assert failed.kind == NOT_FOUND, failed  # it has ended by itself meanwhile
     wait_until(lambda: rig.health()["sessions"] == 0, what="no session is left")
+
+
+def failure(rig, *args):
+    """How the supervisor refuses that question."""
+    try:
+        rig.ask(*args)
+    except Failed as failed:
+        return failed
+    raise AssertionError("it was not refused")
